@@ -1,0 +1,1 @@
+# The command line; the console's programs come beside it.

@@ -1,0 +1,58 @@
+#include "common/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tg_assert_failed(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "tollgate: assertion failed at %s:%d: %s\n", file, line, condition);
+    abort();
+}
+
+static no_return void out_of_memory(size_t size)
+{
+    fprintf(stderr, "tollgate: out of memory (%lu bytes)\n", (unsigned long)size);
+    abort();
+}
+
+void *tg_malloc(size_t size)
+{
+    void *got = malloc(size > 0 ? size : 1);
+
+    if (got == NULL)
+        out_of_memory(size);
+    return got;
+}
+
+void *tg_calloc(size_t count, size_t size)
+{
+    void *got = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+
+    if (got == NULL)
+        out_of_memory(size);
+    return got;
+}
+
+void *tg_realloc(void *old, size_t size)
+{
+    void *got = realloc(old, size > 0 ? size : 1);
+
+    if (got == NULL)
+        out_of_memory(size);
+    return got;
+}
+
+char *tg_strndup(const char *text, size_t len)
+{
+    char *copy = tg_malloc(len + 1);
+
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+char *tg_strdup(const char *text)
+{
+    return tg_strndup(text, strlen(text));
+}

@@ -1,0 +1,3 @@
+libcommon_a_SOURCES += \
+	common/crypto/crypto.h \
+	common/crypto/secrets.h

@@ -1,0 +1,58 @@
+/* fcgi - one FastCGI request at a time on one thread (the only user of libfcgi).
+ *
+ * Traps it hides (reference: libfcgi 2.4.2): accepting must not hold a lock, because the same call
+ * reads the parameters and a slow peer would stop every thread; a flush reports a broken pipe once
+ * only, so the writer here is sticky; an abort is only visible on the descriptor; Finish may block
+ * two seconds, so everything owed is done before.
+ *
+ * Threads  a struct tg_fcgi belongs to one thread.  Blocks  as said per call.
+ */
+#ifndef TOLLGATE_FCGI_FCGI_H
+#define TOLLGATE_FCGI_FCGI_H
+
+#include "common/base/error.h"
+
+struct tg_fcgi;
+
+enum tg_class tg_fcgi_library_init(struct tg_error *err) must_check; /* once, before threads */
+
+/* <listen_fd> is set to non-blocking. */
+struct tg_fcgi *tg_fcgi_new(int listen_fd) must_check;
+void tg_fcgi_free(struct tg_fcgi *fcgi); /* NULL is fine */
+
+enum tg_fcgi_accepted { TG_FCGI_REQUEST, TG_FCGI_NOTHING, TG_FCGI_NO_DESCRIPTORS };
+/* Takes a connection that is waiting and reads its parameters. NOTHING: another process was
+ * faster or the peer sent garbage. <send_timeout_us> bounds every later write. Blocks: on the peer's
+ * parameters only, without any lock of ours. */
+enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_us) non_null(1);
+
+/* A CGI variable, NULL when absent. Borrowed until finish. */
+const char *tg_fcgi_param(const struct tg_fcgi *fcgi, const char *name) non_null(1, 2);
+/* "x-api-key" -> HTTP_X_API_KEY; content-type and content-length are found as well. */
+const char *tg_fcgi_header(const struct tg_fcgi *fcgi, const char *name) non_null(1, 2);
+typedef void tg_fcgi_visit_fn(void *context, const char *name, const char *value);
+void tg_fcgi_each_param(const struct tg_fcgi *fcgi, tg_fcgi_visit_fn *visit, void *context)
+    non_null(1, 2);
+
+/* Body bytes; *ret_len 0 at the end. TG_CLASS_GONE when the peer broke off. Blocks. */
+enum tg_class tg_fcgi_read(struct tg_fcgi *fcgi, void *bytes, size_t room, size_t *ret_len,
+                           struct tg_error *err) must_check non_null(1, 2, 4);
+
+/* Output is buffered up to 8 KiB; sticky: after the first failure all return TG_CLASS_GONE. */
+enum tg_class tg_fcgi_write(struct tg_fcgi *fcgi, const void *bytes, size_t len) non_null(1);
+enum tg_class tg_fcgi_flush(struct tg_fcgi *fcgi) non_null(1);
+
+/* The descriptor to poll while waiting for an upstream, once the body was read to its end. */
+int tg_fcgi_descriptor(const struct tg_fcgi *fcgi) non_null(1);
+/* Has the peer gone? Looks at the descriptor without blocking: POLLHUP or an error is gone on
+ * both kinds of socket, POLLRDHUP alone is gone on TCP and a half close on a Unix socket. */
+bool tg_fcgi_is_gone(struct tg_fcgi *fcgi) non_null(1);
+/* The poll events worth waiting for; 0 after a harmless half close was seen (it would spin). */
+short tg_fcgi_poll_events(const struct tg_fcgi *fcgi) non_null(1);
+
+/* Ends the answer: the client has everything after this. Does not wait for the peer. */
+void tg_fcgi_end(struct tg_fcgi *fcgi) non_null(1);
+/* Closes the connection. May block 2 s per read of a peer that does not close: owe nothing. */
+void tg_fcgi_finish(struct tg_fcgi *fcgi) non_null(1);
+
+#endif

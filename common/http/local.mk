@@ -1,0 +1,3 @@
+libcommon_a_SOURCES += \
+	common/http/http.h \
+	common/http/address.h

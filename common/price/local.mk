@@ -1,0 +1,4 @@
+libcommon_a_SOURCES += \
+	common/price/rational.h \
+	common/price/usage.h \
+	common/price/price.h

@@ -1,0 +1,67 @@
+/* routing - everything the snapshot is built from, read in one consistent transaction.
+ *
+ * Owns  all strings live in the arena given; keys are still sealed.
+ */
+#ifndef TOLLGATE_STORE_ROUTING_H
+#define TOLLGATE_STORE_ROUTING_H
+
+#include "common/base/arena.h"
+#include "common/price/price.h"
+#include "common/sql/db.h"
+
+struct tg_channel_row {
+    int64_t id;
+    const char *name, *provider, *base_url, *organisation, *proxy;
+    const char *model_mapping; /* JSON object client -> upstream, or "" */
+    const char *timeouts;      /* JSON {"connect":"5s","first_byte":…,"idle":…} or "" */
+    const char *status_mapping, *param_override, *header_override; /* JSON or "" */
+    bool bill_upstream;
+    bool auto_disable;
+    int64_t priority, weight;
+};
+struct tg_channel_key_row {
+    int64_t id, channel_id;
+    struct tg_span sealed;
+    int64_t key_version;
+    const char *hint; /* last four characters */
+};
+struct tg_ability_row {
+    const char *group_name, *model;
+    int64_t channel_id, priority, weight;
+};
+struct tg_price_row {
+    const char *model;
+    struct tg_price price;
+};
+struct tg_group_row {
+    const char *name, *ratio, *order_mode;
+};
+struct tg_group_access_row {
+    const char *user_group, *used_group, *ratio; /* ratio "" = no override */
+    bool allowed;
+};
+
+struct tg_routing_rows {
+    int64_t version;
+    struct tg_channel_row *channels; /* status enabled only */
+    size_t channel_count;
+    struct tg_channel_key_row *keys; /* state active only */
+    size_t key_count;
+    struct tg_ability_row *abilities; /* enabled only */
+    size_t ability_count;
+    struct tg_price_row *prices;
+    size_t price_count;
+    struct tg_group_row *groups;
+    size_t group_count;
+    struct tg_group_access_row *access;
+    size_t access_count;
+};
+
+/* The number that every change of routing data raises in the same transaction. */
+enum tg_class tg_store_routing_version(struct tg_db *db, int64_t *ret, struct tg_error *err)
+    must_check non_null(1, 2);
+enum tg_class tg_store_routing_read(struct tg_db *db, struct tg_arena *arena,
+                                    struct tg_routing_rows *ret, struct tg_error *err) must_check
+    non_null(1, 2, 3);
+
+#endif

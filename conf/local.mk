@@ -1,0 +1,1 @@
+# Sample configuration and prices.

@@ -1,0 +1,1 @@
+# Migrations, installed under pkgdatadir.
