@@ -1,0 +1,122 @@
+"""Apache and Caddy, private and on free ports, with the files of httpd-examples as they stand."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from harness.fcgi import connect  # noqa: F401  (re-exported: servers tests talk to the socket too)
+from harness.gateway import SOURCE
+from harness.httpc import HttpClient
+from harness.procs import Process, free_port
+
+APACHE_MODULES = Path("/usr/lib/apache2/modules")
+MODULES = ["mpm_event", "authz_core", "authn_core", "unixd", "reqtimeout", "headers", "env",
+           "setenvif", "deflate", "filter", "mime", "proxy", "proxy_fcgi"]  # fmt: skip
+
+
+class WebServer:
+    """`client` sends requests through it to the FastCGI socket given at the start."""
+
+    name = ""
+
+    def __init__(self, directory: Path, fcgi_socket: Path) -> None:
+        self.directory = directory / self.name
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o755)
+        self.fcgi_socket = fcgi_socket
+        self.port = free_port()
+        self.client = HttpClient(self.port)
+        self.process = self.make()
+
+    def make(self) -> Process:
+        raise NotImplementedError
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def answers(self) -> bool:
+        try:
+            return self.client.request("GET", "/").status > 0
+        except OSError:
+            return False
+
+    def start(self) -> None:
+        self.process.start(self.answers)
+
+    def stop(self) -> None:
+        self.process.stop()
+
+
+class Apache(WebServer):
+    """The example is Included from a minimal server configuration, as a site would do it."""
+
+    name = "apache"
+    program = "/usr/sbin/apache2"
+
+    def make(self) -> Process:
+        conf = self.directory / "httpd.conf"
+        loads = [
+            f"LoadModule {name}_module {APACHE_MODULES}/mod_{name}.so"
+            for name in MODULES
+            if (APACHE_MODULES / f"mod_{name}.so").exists()
+        ]
+        root = self.directory / "htdocs"
+        root.mkdir(exist_ok=True)
+        lines = [
+            f"ServerRoot {self.directory}",
+            "ServerName localhost",
+            f"Listen 127.0.0.1:{self.port}",
+            f"PidFile {self.directory}/pid",
+            f"DefaultRuntimeDir {self.directory}",
+            f"Mutex file:{self.directory} default",
+            f"ErrorLog {self.directory}/apache2.log",
+            f"DocumentRoot {root}",
+            *loads,
+            "TypesConfig /dev/null",
+            "StartServers 1",
+            "ThreadsPerChild 64",
+            "MaxRequestWorkers 256",
+            "ServerLimit 4",
+            *(["User www-data", "Group www-data"] if os.geteuid() == 0 else []),
+            f"Define TOLLGATE_SOCKET {self.fcgi_socket}",
+            f"Include {SOURCE}/httpd-examples/apache/tollgate.conf",
+        ]
+        conf.write_text("\n".join(lines) + "\n")
+        return Process("apache2", [self.program, "-f", str(conf), "-DFOREGROUND"], self.directory)
+
+    def start(self) -> None:
+        if os.geteuid() == 0:
+            self._open_way()
+        super().start()
+
+    def _open_way(self) -> None:
+        """Started by root, the workers are www-data: let them reach socket and folder."""
+        for path in (self.fcgi_socket, *self.fcgi_socket.parents, *self.directory.parents):
+            if not path.exists() or path.stat().st_mode & 0o001:
+                continue
+            path.chmod(path.stat().st_mode | (0o006 if path.is_socket() else 0o011))
+
+
+class Caddy(WebServer):
+    """The example Caddyfile as it stands; address and socket come from its own variables."""
+
+    name = "caddy"
+
+    def make(self) -> Process:
+        example = SOURCE / "httpd-examples" / "caddy" / "Caddyfile"
+        env = {
+            "TOLLGATE_SITE": f"http://127.0.0.1:{self.port}",
+            "TOLLGATE_SOCKET": str(self.fcgi_socket),
+            "TOLLGATE_CADDY_ADMIN": "off",
+            "HOME": str(self.directory),
+            "XDG_CONFIG_HOME": str(self.directory),
+            "XDG_DATA_HOME": str(self.directory),
+        }
+        program = shutil.which("caddy") or "/usr/bin/caddy"
+        argv = [program, "run", "--config", str(example), "--adapter", "caddyfile"]
+        return Process("caddy", argv, self.directory, env=env)
+
+
+SERVERS: dict[str, type[WebServer]] = {"apache": Apache, "caddy": Caddy}
