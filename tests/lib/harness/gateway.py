@@ -59,6 +59,7 @@ class Site:
         self.env = {**SANITIZER_OPTIONS, "TOLLGATE_DATADIR": str(SOURCE)}
         self.settings: dict[str, str | int | bool] = {
             "listen.address": self.address,
+            "listen.mode": "0666",
             "node.name": "node1",
             "node.run_dir": str(directory / "run"),
             "pool.workers": 2,
