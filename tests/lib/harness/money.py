@@ -12,6 +12,7 @@ from math import floor
 from typing import Any
 
 QUOTA_PER_USD = 500_000
+UNPRICED = {"cache_write_5m": Fraction("1.25"), "cache_write_1h": Fraction(2)}
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,15 @@ class Price:
     call: str | None = None
 
     def part(self, name: str) -> Fraction:
-        """Price per token in quota; a part without a price of its own costs as its whole."""
-        whole = self.output if name == "audio_out" else self.input
+        """Price per token in quota; a part without a price of its own follows its whole."""
         text = getattr(self, name)
-        return Fraction(text if text is not None else whole) * QUOTA_PER_USD / 1_000_000
+        if text is not None:
+            value = Fraction(text)
+        elif name == "audio_out":
+            value = Fraction(self.output)
+        else:
+            value = Fraction(self.input) * UNPRICED.get(name, 1)
+        return value * QUOTA_PER_USD / 1_000_000
 
     def options(self) -> list[str]:
         if self.call is not None:

@@ -19,7 +19,7 @@ SANITIZER = re.compile(
     r"AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|ThreadSanitizer|runtime error:"
     r"|Assertion .* failed|Segmentation fault"
 )
-COMPLAINT = re.compile(r"(?<![\w-])(?:WARNING|WARN|ERROR|FATAL|CRITICAL|warning|error|fatal)(?=[\s:\]|])")
+COMPLAINT = re.compile(r"(?<![\w-])(?:WARNING|ERROR|FATAL|CRITICAL)(?=[\s:\]|])")
 
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=0",

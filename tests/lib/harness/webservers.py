@@ -6,15 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
-from harness.fcgi import connect  # noqa: F401  (re-exported: servers tests talk to the socket too)
 from harness.gateway import SOURCE
 from harness.httpc import HttpClient
 from harness.procs import Process, free_port
-
-APACHE_MODULES = Path("/usr/lib/apache2/modules")
-MODULES = ["mpm_event", "authz_core", "authn_core", "unixd", "reqtimeout", "headers", "env",
-           "setenvif", "deflate", "filter", "mime", "proxy", "proxy_fcgi"]  # fmt: skip
-
 
 class WebServer:
     """`client` sends requests through it to the FastCGI socket given at the start."""
@@ -50,41 +44,23 @@ class WebServer:
 
 
 class Apache(WebServer):
-    """The example is Included from a minimal server configuration, as a site would do it."""
+    """The example is Included from a minimal server configuration, the one of conf/quickstart."""
 
     name = "apache"
     program = "/usr/sbin/apache2"
 
     def make(self) -> Process:
-        conf = self.directory / "httpd.conf"
-        loads = [
-            f"LoadModule {name}_module {APACHE_MODULES}/mod_{name}.so"
-            for name in MODULES
-            if (APACHE_MODULES / f"mod_{name}.so").exists()
-        ]
-        root = self.directory / "htdocs"
-        root.mkdir(exist_ok=True)
-        lines = [
-            f"ServerRoot {self.directory}",
-            "ServerName localhost",
-            f"Listen 127.0.0.1:{self.port}",
-            f"PidFile {self.directory}/pid",
-            f"DefaultRuntimeDir {self.directory}",
-            f"Mutex file:{self.directory} default",
-            f"ErrorLog {self.directory}/apache2.log",
-            f"DocumentRoot {root}",
-            *loads,
-            "TypesConfig /dev/null",
-            "StartServers 1",
-            "ThreadsPerChild 64",
-            "MaxRequestWorkers 256",
-            "ServerLimit 4",
-            *(["User www-data", "Group www-data"] if os.geteuid() == 0 else []),
-            f"Define TOLLGATE_SOCKET {self.fcgi_socket}",
-            f"Include {SOURCE}/httpd-examples/apache/tollgate.conf",
-        ]
-        conf.write_text("\n".join(lines) + "\n")
-        return Process("apache2", [self.program, "-f", str(conf), "-DFOREGROUND"], self.directory)
+        (self.directory / "htdocs").mkdir(exist_ok=True)
+        env = {
+            "TG_WEB": str(self.directory),
+            "TG_PORT": str(self.port),
+            "TG_SOCKET": str(self.fcgi_socket),
+            "TG_TOP": str(SOURCE),
+        }
+        conf = SOURCE / "conf" / "quickstart.d" / "apache.conf"
+        root = ["-D", "ROOT"] if os.geteuid() == 0 else []
+        argv = [self.program, "-f", str(conf), *root, "-D", "FOREGROUND"]
+        return Process("apache2", argv, self.directory, env=env)
 
     def start(self) -> None:
         if os.geteuid() == 0:
