@@ -52,7 +52,7 @@ tg_start_simulator()
 {
     tg_start simulator python3 "$tg_top/tests/simulator" --port-file "$tg_directory/simulator.port" \
         --key "$1"
-    tg_wait 'the simulator' 20 tg_alive_and test -s "$tg_directory/simulator.port"
+    tg_wait_up 'the simulator' 20 test -s "$tg_directory/simulator.port"
 }
 
 tg_question() { printf '{"model":"%s","messages":[{"role":"user","content":"Say hello to Tollgate, please."}]}' "$tg_model"; }

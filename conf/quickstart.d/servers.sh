@@ -26,12 +26,14 @@ tg_runs()
 
 tg_ended() { ! tg_runs "$1"; }
 
-# tg_alive_and COMMAND...: fails the step at once when the program that was started last has ended
-tg_alive_and()
+# tg_wait_up WHAT SECONDS COMMAND...: as tg_wait, but fails at once when the program started last ends
+tg_wait_up()
 {
-    kill -0 "$tg_started" 2>/dev/null || tg_fail 'It ended at once.'
-    "$@"
+    tg_wait "$1" "$2" tg_up_or_ended "${@:3}"
+    kill -0 "$tg_started" 2>/dev/null || tg_fail "$1 ended at once."
 }
+
+tg_up_or_ended() { ! kill -0 "$tg_started" 2>/dev/null || "$@"; }
 
 tg_stop()
 {
@@ -73,7 +75,7 @@ tg_start_mariadb()
     tg_start mariadb "$(tg_program mariadbd)" --no-defaults --datadir="$data" \
         --socket="$tg_sockets/mariadb" --pid-file="$tg_directory/mariadb.pid" --skip-networking \
         --skip-name-resolve --innodb-buffer-pool-size=64M --innodb-log-file-size=32M "${as[@]}"
-    tg_wait 'MariaDB' 60 tg_alive_and tg_sql 'SELECT 1'
+    tg_wait_up 'MariaDB' 60 tg_sql 'SELECT 1'
     # No password: the socket lies in a folder that only this account can enter.
     tg_run "$tg_directory/mariadb.log" tg_sql \
         "CREATE USER tollgate@localhost; GRANT ALL ON \`tollgate%\`.* TO tollgate@localhost"
@@ -85,7 +87,7 @@ tg_start_redis()
     tg_start redis "$(tg_program redis-server)" --port 0 --unixsocket "$tg_sockets/redis" \
         --unixsocketperm 700 --dir "$tg_directory/redis" --save '' --appendonly yes \
         --maxmemory 256mb --maxmemory-policy volatile-lru
-    tg_wait 'Redis' 20 tg_alive_and redis-cli -s "$tg_sockets/redis" ping
+    tg_wait_up 'Redis' 20 redis-cli -s "$tg_sockets/redis" ping
 }
 
 # tg_start_web apache|caddy PORT SOCKET
@@ -106,5 +108,5 @@ tg_start_web()
             --adapter caddyfile
         ;;
     esac
-    tg_wait "$1" 20 tg_alive_and tg_listens "$2"
+    tg_wait_up "$1" 20 tg_listens "$2"
 }
