@@ -1,0 +1,2 @@
+libcommon_a_SOURCES += \
+	common/credential/cache.h

@@ -1,0 +1,36 @@
+/* endpoint - which protocol and operation is this path? One table.
+ *
+ * The path comes from REQUEST_URI (PATH_INFO and SCRIPT_NAME differ between web servers); a
+ * doubled slash and a doubled /v1 are tolerated (PROTOCOLS A1).
+ */
+#ifndef TOLLGATE_ENDPOINT_H
+#define TOLLGATE_ENDPOINT_H
+
+#include "fcgi-app/request.h"
+
+enum tg_protocol { TG_PROTOCOL_CHAT, TG_PROTOCOL_RESPONSES, TG_PROTOCOL_MESSAGES, TG_PROTOCOL_GEMINI };
+
+enum tg_operation {
+    TG_OPERATION_GENERATE,     /* relayed and billed */
+    TG_OPERATION_MODELS,       /* list or one model */
+    TG_OPERATION_HEALTH,       /* /healthz */
+    TG_OPERATION_READY,        /* /readyz */
+    TG_OPERATION_METRICS,      /* /metrics */
+    TG_OPERATION_CHANNEL_TEST, /* internal, signed by the console's key */
+    TG_OPERATION_ABSENT        /* knowingly not offered: 501 */
+};
+
+struct tg_endpoint {
+    const char *name; /* for the record: "chat_completions" */
+    const char *method;
+    const char *path; /* a trailing slash-star matches the rest */
+    enum tg_protocol protocol;
+    enum tg_operation operation;
+};
+
+/* Pure. NULL: unknown path; *ret_method_wrong tells 405 from 404. */
+const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
+                                           bool *ret_method_wrong) must_check non_null(1, 2, 3);
+const char *tg_protocol_name(enum tg_protocol protocol);
+
+#endif

@@ -1,0 +1,2 @@
+libgateway_a_SOURCES += \
+	fcgi-app/relay/retry.h

@@ -1,0 +1,158 @@
+/* request - everything known about one request, grouped by the stage that fills it.
+ *
+ * A later stage never writes an earlier group. All memory that is not owned by a wrapper lives in
+ * the request's arena and goes at its end; nothing in here outlives the request.
+ *
+ * Threads  one owner, the thread that accepted it.
+ */
+#ifndef TOLLGATE_REQUEST_H
+#define TOLLGATE_REQUEST_H
+
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/base/error.h"
+#include "common/base/id.h"
+#include "common/fcgi/fcgi.h"
+#include "common/json/json.h"
+#include "common/ledger/ledger.h"
+#include "common/price/price.h"
+#include "common/store/credential.h"
+
+struct tg_worker;
+struct tg_endpoint;
+
+/* Stages in the order of a request; the same order is used by the stage table, the sources in
+ * local.mk and the timers in the record. */
+enum tg_stage {
+    TG_STAGE_ACCEPT,
+    TG_STAGE_ENDPOINT,
+    TG_STAGE_ACCESS,
+    TG_STAGE_RATE,
+    TG_STAGE_BODY,
+    TG_STAGE_SESSION,
+    TG_STAGE_SCREEN,
+    TG_STAGE_RULES,
+    TG_STAGE_ESTIMATE,
+    TG_STAGE_QUOTA,
+    TG_STAGE_RESERVE,
+    TG_STAGE_RELAY, /* the attempt loop: select, convert, provider, transfer, stream engine */
+    TG_STAGE_SETTLE,
+    TG_STAGE_RECORD,
+    TG_STAGE_REMEMBER,
+    TG_STAGE__COUNT
+};
+
+enum tg_verdict {
+    TG_NEXT,   /* go on with the next stage */
+    TG_ANSWER, /* the answer is known: req->error is set, or req->tail holds it */
+    TG_GONE    /* the client has left */
+};
+
+/* Why a stream ended; the first reason set wins. */
+enum tg_end_reason {
+    TG_END_NONE,
+    TG_END_DONE,
+    TG_END_TIMEOUT,
+    TG_END_CLIENT_GONE,
+    TG_END_SCANNER_ERROR,
+    TG_END_HANDLER_STOP,
+    TG_END_EOF,
+    TG_END_INTERNAL,
+    TG_END_PING_FAIL,
+    TG_END__COUNT
+};
+
+/* One model of the plan with everything that fixes its price. Set by estimate. */
+struct tg_quote {
+    const char *model; /* Tollgate's name */
+    struct tg_price price;
+    const char *group;       /* whose abilities are used */
+    const char *group_ratio; /* decimal */
+    int64_t deposit_quota;
+};
+
+/* One upstream call, for attempts_json. Set by the attempt loop. */
+struct tg_attempt {
+    int number, tier;
+    int64_t channel_id, key_id;
+    const char *key_hint, *model, *upstream_model;
+    int status;             /* upstream's, 0 for none */
+    const char *error_code; /* NULL: success */
+    const char *source;     /* channel, transport, upstream, local */
+    const char *action;     /* success, retry, stop */
+    const char *reason;     /* of retry_decide */
+    int64_t elapsed_us;
+    bool maybe_accepted; /* a possible double cost on the upstream's side */
+    struct tg_attempt *next;
+};
+
+struct tg_request {
+    struct tg_worker *worker;
+    struct tg_arena *arena;
+    struct tg_fcgi *fcgi;
+
+    /* accept: set by the pool */
+    struct tg_id id;
+    char id_text[TG_ID_TEXT];
+    int64_t started_at_us, created_unix_us;
+    const char *method, *path, *query; /* path decoded once, without the query */
+    const char *client_request_id;     /* the client's own x-request-id, "" for none */
+    struct tg_address address;
+    const char *address_text;
+    int64_t stage_us[TG_STAGE__COUNT];
+
+    /* endpoint */
+    const struct tg_endpoint *endpoint;
+
+    /* access */
+    const struct tg_credential *credential;
+    const char *group;         /* the group whose channels and ratio apply */
+    int64_t pinned_channel_id; /* 0: none */
+
+    /* body */
+    struct tg_span body; /* memory or a mapped unlinked file; owned by the body stage */
+    struct tg_json *json;
+    const char *model; /* as the client wrote it */
+    bool stream, wants_usage;
+    int64_t max_output_tokens; /* 0: not given */
+
+    /* rules: the plan; one quote per model, the requested one first */
+    struct tg_quote *quotes;
+    size_t quote_count;
+
+    /* estimate */
+    int64_t input_estimate;
+
+    /* reserve */
+    bool held;
+    struct tg_funding funding;
+    int64_t deposit_quota;
+    int64_t renew_at_us;
+
+    /* relay */
+    struct tg_attempt *attempts; /* oldest first */
+    int attempt_count;
+    const struct tg_attempt *served; /* the attempt whose content was or would be delivered */
+    const struct tg_quote *quote;    /* of that attempt */
+    int answer_status;               /* HTTP status sent or to be sent to the client */
+    bool headers_sent, content_sent;
+    enum tg_end_reason end_reason;
+    int64_t first_token_us; /* since started_at_us; 0: none came */
+    int64_t counted_output; /* local count of delivered content */
+    struct tg_usage usage;  /* after R1-R3; source NONE when nothing is billed */
+    int64_t sent_bytes, received_bytes; /* to the client, from the upstream */
+    struct tg_buf tail; /* last bytes for the client: sent after the settlement (AMENDMENTS L12) */
+
+    /* settle */
+    int64_t bill_quota;
+    struct tg_buf bill_steps; /* bill_json */
+    bool ended;               /* entry spooled and told to Redis, or left to the replay */
+
+    /* any stage that answers with an error */
+    struct tg_error error; /* class TG_OK: none */
+};
+
+const char *tg_stage_name(enum tg_stage stage);
+const char *tg_end_reason_name(enum tg_end_reason reason);
+
+#endif

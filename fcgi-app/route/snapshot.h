@@ -1,0 +1,73 @@
+/* snapshot - channels, abilities, prices and groups as one immutable value per process.
+ *
+ * Rebuilt when the version row in MySQL changed: looked at every snapshot.interval and at once on
+ * a Pub/Sub message; read in one consistent transaction. A build that fails keeps the old one; its
+ * age shows in /readyz. A request takes a reference only while it chooses and copies what it needs
+ * into its arena; acquire and release are under one mutex (AMENDMENTS N1). No request queries
+ * MySQL for routing.
+ *
+ * Threads  any.  Blocks  acquire: no; the refresher thread: on MySQL.
+ */
+#ifndef TOLLGATE_ROUTE_SNAPSHOT_H
+#define TOLLGATE_ROUTE_SNAPSHOT_H
+
+#include "common/crypto/secrets.h"
+#include "common/redis/kv.h"
+#include "common/store/routing.h"
+
+struct tg_snapshot;
+struct tg_snapshot_holder;
+
+struct tg_snapshot_conf {
+    struct tg_db_pool *main_db;
+    struct tg_kv_pool *kv;
+    const struct tg_secrets *secrets; /* to open channel keys; only the opened ones are kept */
+    int64_t interval_us;
+};
+/* Starts the refresher thread; the first build is made before it returns when MySQL answers. */
+enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
+                                     struct tg_snapshot_holder **ret, struct tg_error *err)
+    must_check non_null(1, 2);
+void tg_snapshot_holder_free(struct tg_snapshot_holder *holder); /* NULL is fine; joins the thread */
+/* NULL before the first successful build. */
+const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder) non_null(1);
+void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
+    non_null(1); /* NULL is fine */
+int64_t tg_snapshot_age_us(struct tg_snapshot_holder *holder) non_null(1); /* -1: none yet */
+int64_t tg_snapshot_version(const struct tg_snapshot *snapshot) non_null(1);
+
+/* A channel with its opened key, as a request copies it. */
+struct tg_channel {
+    int64_t id, priority, weight;
+    const char *name, *provider, *base_url, *organisation, *proxy;
+    int64_t connect_us, first_byte_us, idle_us; /* 0: the conf's value */
+    bool bill_upstream;
+    const char *model_mapping; /* JSON object, "" for none */
+    int64_t key_id;
+    const char *key, *key_hint;
+};
+
+struct tg_ability {
+    int64_t priority, weight;
+    const struct tg_channel *channel;
+};
+/* Abilities of (group, model), highest priority first; exact names before patterns. */
+const struct tg_ability *tg_snapshot_abilities(const struct tg_snapshot *snapshot,
+                                               const char *group, const char *model,
+                                               size_t *ret_count) non_null(1, 2, 3, 4);
+/* Does any group offer the model? (404 model_not_found against 403 model_not_allowed) */
+bool tg_snapshot_knows_model(const struct tg_snapshot *snapshot, const char *model) non_null(1, 2);
+/* Exact name, else the longest matching pattern; NULL: unpriced. */
+const struct tg_price *tg_snapshot_price(const struct tg_snapshot *snapshot, const char *model)
+    non_null(1, 2);
+/* Ratio for a user of <user_group> using <used_group>; NULL when it may not. */
+const char *tg_snapshot_ratio(const struct tg_snapshot *snapshot, const char *user_group,
+                              const char *used_group) non_null(1, 2, 3);
+/* Model names a group offers, sorted. */
+typedef void tg_snapshot_model_fn(void *context, const char *model);
+void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,
+                        tg_snapshot_model_fn *visit, void *context) non_null(1, 2, 3);
+const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
+    non_null(1);
+
+#endif

@@ -1,0 +1,44 @@
+/* shared - memory that all workers of a node see (an anonymous shared mapping of the master).
+ *
+ * Nothing in it needs a lock. Gauges live in one slot per worker: readers add up, the master
+ * zeroes the slot of a worker that died, so that kill -9 leaks nothing. Counters only rise.
+ * Source  AMENDMENTS T4.
+ *
+ * Threads  any, lock-free.
+ */
+#ifndef TOLLGATE_SHARED_H
+#define TOLLGATE_SHARED_H
+
+#include "fcgi-app/request.h"
+
+enum tg_gauge { TG_GAUGE_INFLIGHT, TG_GAUGE_THREADS, TG_GAUGE_STREAMS, TG_GAUGE_FINISHING, TG_GAUGE__COUNT };
+
+enum tg_counter {
+    TG_COUNTER_REQUESTS,
+    TG_COUNTER_ERRORS,
+    TG_COUNTER_SHED,
+    TG_COUNTER_ATTEMPTS,
+    TG_COUNTER_INPUT_TOKENS,
+    TG_COUNTER_OUTPUT_TOKENS,
+    TG_COUNTER_QUOTA,
+    TG_COUNTER_SETTLE_LATER, /* left to the replay */
+    TG_COUNTER_CLIENT_GONE,
+    TG_COUNTER_WORKER_RESTARTS,
+    TG_COUNTER__COUNT
+};
+
+struct tg_shared;
+
+struct tg_shared *tg_shared_new(int workers) must_check; /* before the fork */
+void tg_shared_gauge(struct tg_shared *shared, int worker, enum tg_gauge gauge, int64_t change)
+    non_null(1);
+int64_t tg_shared_gauge_sum(const struct tg_shared *shared, enum tg_gauge gauge) non_null(1);
+void tg_shared_worker_died(struct tg_shared *shared, int worker) non_null(1);
+void tg_shared_count(struct tg_shared *shared, enum tg_counter counter, int64_t more) non_null(1);
+int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counter) non_null(1);
+void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us) non_null(1);
+/* Sum of microseconds and number of observations of a stage. */
+void tg_shared_stage_sum(const struct tg_shared *shared, enum tg_stage stage, int64_t *ret_us,
+                         int64_t *ret_count) non_null(1, 3, 4);
+
+#endif

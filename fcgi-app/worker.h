@@ -1,0 +1,50 @@
+/* worker - what one worker process holds, shared by its threads.
+ *
+ * Made after the fork (libcurl, Redis and MySQL handles are not fork-safe); the shared mapping is
+ * the master's. Conf and snapshot are immutable and swapped by pointer under one mutex each.
+ *
+ * Threads  any.
+ */
+#ifndef TOLLGATE_WORKER_H
+#define TOLLGATE_WORKER_H
+
+#include "common/conf/conf.h"
+#include "common/conf/units.h"
+#include "common/crypto/secrets.h"
+#include "common/http/http.h"
+#include "common/ledger/ledger.h"
+#include "common/ledger/spool.h"
+#include "fcgi-app/route/snapshot.h"
+
+struct tg_shared;
+
+/* Values of the conf that requests need, parsed once per (re)load. Reference-counted: a request
+ * takes one at its start. */
+struct tg_settings {
+    const struct tg_conf *conf;
+    struct tg_cidr *channel_allow, *trusted_proxies, *metrics_allow;
+    size_t channel_allow_count, trusted_proxies_count, metrics_allow_count;
+    struct tg_status_ranges retry_statuses;
+};
+
+struct tg_worker {
+    int index;
+    int64_t spool_id; /* names this incarnation in holds and spool files */
+    const char *node;
+    struct tg_shared *shared;
+    struct tg_secrets secrets;
+    struct tg_kv_pool *kv;
+    struct tg_db_pool *main_db;
+    struct tg_http_pool *http;
+    struct tg_ledger *ledger;
+    struct tg_spool *spool;
+    struct tg_snapshot_holder *snapshots;
+    /* private: worker.c */
+    struct tg_settings *settings;
+};
+
+/* The settings in force. Borrowed until the worker's next reload plus the longest request; they
+ * are kept for the process's life (a reload is rare and small). */
+const struct tg_settings *tg_worker_settings(struct tg_worker *worker) non_null(1);
+
+#endif
