@@ -5,6 +5,7 @@
 #include "common/store/log_batch.h"
 #include "common/store/movement.h"
 #include "common/store/offline.h"
+#include "common/store/pending.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,14 +40,6 @@ int tg_stream_id_compare(const char *a, const char *b)
     if (ms[0] != ms[1])
         return ms[0] < ms[1] ? -1 : 1;
     return seq[0] < seq[1] ? -1 : seq[0] > seq[1];
-}
-
-/* A statement whose first parameter is the JSON made last. */
-static enum tg_class run_json(struct work *work, const char *sql, struct tg_db_value second)
-{
-    struct tg_db_value values[] = {TG_DB_S(tg_buf_text(&work->json)), second};
-
-    return tg_db_run(work->db, sql, values, second.kind == TG_DB_NULL ? 1 : 2, work->err);
 }
 
 static void id_list(struct tg_buf *out, const struct tg_entry *const *entries, size_t count)
@@ -200,8 +193,9 @@ static enum tg_class move_balances(struct work *work)
     for (size_t i = 0; i < TG_COUNT_OF(steps) && class == TG_OK; i++) {
         tg_buf_reset(&work->json);
         steps[i].sums(work->fresh, work->fresh_count, &work->json);
-        if (strcmp(tg_buf_text(&work->json), "[]") != 0)
-            class = run_json(work, steps[i].sql, TG_DB_N);
+        struct tg_db_value sums = TG_DB_S(tg_buf_text(&work->json));
+        if (work->json.len > strlen("[]"))
+            class = tg_db_run(work->db, steps[i].sql, &sums, 1, work->err);
     }
     return class;
 }
@@ -216,28 +210,15 @@ static enum tg_class clear_offline(struct work *work)
 
 static enum tg_class mark_applied(struct work *work)
 {
-    static const char credits[] =
-        "UPDATE credits c JOIN JSON_TABLE(?, '$[*]' COLUMNS (entry CHAR(36) PATH '$')) AS e"
-        " ON c.entry_id = UNHEX(REPLACE(e.entry, '-', ''))"
-        " SET c.applied_at = NOW(6) WHERE c.applied_at IS NULL";
-    static const char adjustments[] =
-        "UPDATE adjustments a JOIN JSON_TABLE(?, '$[*]' COLUMNS (entry CHAR(36) PATH '$')) AS e"
-        " ON a.entry_id = UNHEX(REPLACE(e.entry, '-', ''))"
-        " SET a.applied_at = NOW(6) WHERE a.applied_at IS NULL";
     const struct tg_journal_batch *batch = work->batch;
-    bool credit = false, adjust = false;
-    enum tg_class class = TG_OK;
+    bool wanted = false;
 
-    for (size_t i = 0; i < batch->count; i++) {
-        credit = credit || batch->entries[i]->kind == TG_ENTRY_CREDIT;
-        adjust = adjust || batch->entries[i]->kind == TG_ENTRY_ADJUST;
-    }
+    for (size_t i = 0; i < batch->count && !wanted; i++)
+        wanted = !tg_entry_is_request(batch->entries[i]);
+    if (!wanted)
+        return TG_OK;
     id_list(&work->json, batch->entries, batch->count);
-    if (credit)
-        class = run_json(work, credits, TG_DB_N);
-    if (adjust && class == TG_OK)
-        class = run_json(work, adjustments, TG_DB_N);
-    return class;
+    return tg_pending_mark(work->db, tg_buf_text(&work->json), work->err);
 }
 
 static enum tg_class set_cursor(struct work *work)
@@ -348,37 +329,6 @@ enum tg_class tg_journal_refuse_alone(struct tg_db *db, int shard,
                                       struct tg_error *err)
 {
     return insert_reject(db, shard, refused, err);
-}
-
-enum tg_class tg_journal_known(struct tg_db *db, const struct tg_id *ids, size_t count,
-                               bool *ret_known, struct tg_error *err)
-{
-    static const char sql[] =
-        "SELECT e.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY, entry CHAR(36) PATH '$'))"
-        " AS e STRAIGHT_JOIN ledger_entry l ON l.request_id = UNHEX(REPLACE(e.entry, '-', ''))";
-    char text[TG_ID_TEXT];
-    struct tg_db_rows *rows;
-    struct tg_buf json;
-    enum tg_class class;
-
-    memset(ret_known, 0, count * sizeof *ret_known);
-    tg_buf_init(&json, 0);
-    for (size_t i = 0; i < count; i++) {
-        tg_id_format(&ids[i], text);
-        tg_buf_printf(&json, "%s\"%s\"", i == 0 ? "[" : ",", text);
-    }
-    tg_buf_str(&json, count == 0 ? "[]" : "]");
-    struct tg_db_value values[] = {TG_DB_S(tg_buf_text(&json))};
-    class = tg_db_select(db, sql, values, 1, &rows);
-    if (class == TG_OK) {
-        while (tg_db_next(rows))
-            ret_known[tg_db_int(rows, 0) - 1] = true;
-        tg_db_rows_free(rows);
-    } else if (err != NULL) {
-        *err = *tg_db_error(db);
-    }
-    tg_buf_done(&json);
-    return class;
 }
 
 /* The name carries the database: named locks are the whole server's, and 64 bytes at most. */

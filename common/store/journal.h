@@ -58,10 +58,6 @@ enum tg_class tg_journal_refuse_alone(struct tg_db *db, int shard,
                                       const struct tg_journal_refused *refused,
                                       struct tg_error *err) must_check non_null(1, 3);
 
-/* Which of the ids have their entry in ledger_entry. */
-enum tg_class tg_journal_known(struct tg_db *db, const struct tg_id *ids, size_t count,
-                               bool *ret_known, struct tg_error *err) must_check non_null(1, 2, 4);
-
 /* Exclusion over more than one transaction: a named lock of the connection. *ret_got false when
  * another connection has it. */
 enum { TG_JOURNAL_LOCK_TEXT = 96 };

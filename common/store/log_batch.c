@@ -44,21 +44,34 @@ void tg_record_bare(const struct tg_entry *entry, const char *node, const char *
     tg_json_end_object(&json);
 }
 
-/* One line, strict JSON, with a log object that names this request? */
+/* Strict JSON with a log object that names this request? */
 static bool record_fits(const struct tg_entry *entry)
 {
     struct tg_span record = entry->record;
     struct tg_json_place place;
     char id[TG_ID_TEXT], text[TG_ID_TEXT];
 
-    if (record.len == 0 || memchr(record.ptr, '\n', record.len) != NULL)
-        return false;
-    if (tg_json_check(record.ptr, record.len, NULL) != TG_OK ||
+    if (record.len == 0 || tg_json_check(record.ptr, record.len, NULL) != TG_OK ||
         !tg_json_find(record.ptr, record.len, "log.request_id", &place) ||
         !tg_json_place_string(record.ptr, &place, text, sizeof text))
         return false;
     tg_id_format(&entry->id, id);
     return strcmp(id, text) == 0;
+}
+
+static void add_line(const struct tg_entry *entry, struct tg_buf *lines)
+{
+    size_t start = lines->len;
+
+    if (record_fits(entry))
+        tg_buf_add(lines, entry->record.ptr, entry->record.len);
+    else
+        tg_record_bare(entry, "", "internal", lines);
+    /* a line break can only stand between two values: inside a string JSON escapes it */
+    for (size_t i = start; i < lines->len; i++)
+        if (lines->data[i] == '\n')
+            lines->data[i] = ' ';
+    tg_buf_char(lines, '\n');
 }
 
 enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_id *id, int shard,
@@ -71,15 +84,9 @@ enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_id *id, i
 
     tg_buf_init(&lines, most_bytes);
     tg_buf_init(&packed, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (!tg_entry_is_request(entries[i]))
-            continue;
-        if (record_fits(entries[i]))
-            tg_buf_add(&lines, entries[i]->record.ptr, entries[i]->record.len);
-        else
-            tg_record_bare(entries[i], "", "internal", &lines);
-        tg_buf_char(&lines, '\n');
-    }
+    for (size_t i = 0; i < count; i++)
+        if (tg_entry_is_request(entries[i]))
+            add_line(entries[i], &lines);
     if (lines.failed)
         class = tg_fail(err, TG_CLASS_INTERNAL, "log_batch_large",
                         "the records of one batch are larger than %zu bytes", most_bytes);
