@@ -286,20 +286,25 @@ enum tg_class tg_journal_apply(struct tg_db *db, const struct tg_journal_batch *
 static enum tg_class insert_reject(struct tg_db *db, int shard,
                                    const struct tg_journal_refused *refused, struct tg_error *err)
 {
-    static const char sql[] = "INSERT INTO ledger_reject (shard, stream_id, request_id, body,"
-                              " reason, at) VALUES (?, ?, ?, ?, ?, NOW(6))";
+    /* a spool line comes by again and again: kept once */
+    static const char sql[] =
+        "INSERT INTO ledger_reject (shard, stream_id, request_id, body, reason)"
+        " SELECT ?, ?, ?, ?, ? FROM (SELECT 1) AS one WHERE NOT EXISTS"
+        " (SELECT 1 FROM ledger_reject WHERE request_id = ? AND stream_id = ?)";
     const struct tg_entry *entry = refused->entry;
     struct tg_buf text;
+    char reason[512]; /* what the column holds */
     enum tg_class class;
 
     tg_buf_init(&text, 0);
     if (entry != NULL)
         tg_entry_encode(entry, &text);
-    struct tg_db_value values[] = {
-        TG_DB_I(shard), TG_DB_S(refused->stream_id),
-        entry == NULL ? TG_DB_N : TG_DB_B(entry->id.bytes, TG_ID_BYTES),
-        TG_DB_S(tg_buf_text(&text)), TG_DB_S(refused->reason)};
-    class = tg_db_run(db, sql, values, 5, err);
+    snprintf(reason, sizeof reason, "%s", refused->reason);
+    struct tg_db_value id = entry == NULL ? TG_DB_N : TG_DB_B(entry->id.bytes, TG_ID_BYTES);
+    struct tg_db_value values[] = {TG_DB_I(shard), TG_DB_S(refused->stream_id), id,
+                                   TG_DB_S(tg_buf_text(&text)), TG_DB_S(reason), id,
+                                   TG_DB_S(refused->stream_id)};
+    class = tg_db_run(db, sql, values, 7, err);
     tg_buf_done(&text);
     return class;
 }
