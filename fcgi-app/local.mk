@@ -4,7 +4,8 @@ libgateway_a_CFLAGS = $(AM_CFLAGS)
 libgateway_a_SOURCES = \
 	fcgi-app/request.h fcgi-app/stages.h fcgi-app/worker.h fcgi-app/shared.h \
 	fcgi-app/endpoint.h fcgi-app/reply.h
-GATEWAY_LIBS = libgateway.a libcommon.a $(FCGI_LIBS) $(CURL_LIBS) $(COMMON_LIBS)
+GATEWAY_LIBS = libgateway.a libconvert.a libcount.a libcommon.a $(FCGI_LIBS) $(CURL_LIBS) \
+	$(COMMON_LIBS)
 
 include fcgi-app/pool/local.mk
 include fcgi-app/access/local.mk
