@@ -6,6 +6,7 @@
 #include "common/store/movement.h"
 #include "common/store/offline.h"
 #include "common/store/pending.h"
+#include "common/store/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,10 +66,8 @@ static enum tg_class lock_cursor(struct work *work)
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(work->db, sql, values, 3, &rows);
 
-    if (class != TG_OK) {
-        *work->err = *tg_db_error(work->db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(work->db, class, work->err);
     if (!tg_db_next(rows)) {
         class = tg_fail(work->err, TG_CLASS_INTERNAL, "ledger_no_cursor",
                         "shard %d has no row in ledger_cursor", batch->shard);
@@ -154,10 +153,8 @@ static enum tg_class find_fresh(struct work *work)
     struct tg_db_value values[] = {TG_DB_S(tg_buf_text(&work->json)),
                                    TG_DB_B(work->id.bytes, TG_ID_BYTES)};
     class = tg_db_select(work->db, sql, values, 2, &rows);
-    if (class != TG_OK) {
-        *work->err = *tg_db_error(work->db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(work->db, class, work->err);
     while (class == TG_OK && tg_db_next(rows))
         class = take_fresh(work, rows);
     tg_db_rows_free(rows);
@@ -347,11 +344,8 @@ enum tg_class tg_journal_lock(struct tg_db *db, int shard, char ret_name[TG_JOUR
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     *ret_got = tg_db_next(rows) && tg_db_int(rows, 1) == 1;
     snprintf(ret_name, TG_JOURNAL_LOCK_TEXT, "%s", *ret_got ? tg_db_text(rows, 0) : "");
     tg_db_rows_free(rows);

@@ -27,4 +27,5 @@ libcommon_a_SOURCES += \
 	common/store/pending.h common/store/pending.c \
 	common/store/lease.h common/store/lease.c \
 	common/store/node.h common/store/node.c \
-	common/store/rebuild_note.h common/store/rebuild_note.c
+	common/store/rebuild_note.h common/store/rebuild_note.c \
+	common/store/ledger_day.h common/store/ledger_day.c
