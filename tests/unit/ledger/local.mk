@@ -8,3 +8,9 @@ unit_ledger_settle_SOURCES = tests/unit/ledger/settle.c $(UNIT_PLAY)
 unit_ledger_settle_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_ledger_settle_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-ledger-scripts unit-ledger-settle
+
+check_PROGRAMS += unit-spool
+unit_spool_SOURCES = tests/unit/ledger/spool.c tests/unit/lib/server.c tests/unit/lib/server.h
+unit_spool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_spool_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-spool
