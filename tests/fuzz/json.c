@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char *const paths[] = {
-    "", "a", "model", "stream_options.include_usage", "choices.0.delta.content", "0.1", "messages.1",
+    "", "a", "model", "stream_options.include_usage", "choices.0.delta.content", "0.1",
+    "messages.1",
 };
 
 /* What is found lies inside; what is found in a good text is a good text itself. */
