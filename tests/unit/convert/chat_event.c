@@ -11,62 +11,66 @@ static struct tg_span span(const char *text)
 
 #define DELTA(inside) "{\"choices\":[{\"index\":0,\"delta\":" inside "}]}"
 
+static const struct {
+    const char *event;
+    unsigned content;
+    const char *text;
+} deltas[] = {
+    {DELTA("{\"content\":\"hi\"}"), TG_CHAT_TEXT, "hi"},
+    {DELTA("{\"content\":\" \"}"), TG_CHAT_TEXT, " "},
+    {DELTA("{\"role\":\"assistant\",\"content\":\"\"}"), 0, ""},
+    {DELTA("{\"content\":null,\"refusal\":null,\"tool_calls\":null}"), 0, ""},
+    {DELTA("{\"tool_calls\":[],\"audio\":{},\"images\":[],\"content\":[]}"), 0, ""},
+    {DELTA("{\"content\":7}"), 0, ""},
+    {DELTA("{}"), 0, ""},
+    {DELTA("null"), 0, ""},
+    {DELTA("{\"reasoning_content\":\"hm\"}"), TG_CHAT_REASONING, "hm"},
+    {DELTA("{\"reasoning\":\"hm\"}"), TG_CHAT_REASONING, "hm"},
+    {DELTA("{\"reasoning\":\"hm\",\"reasoning_content\":\"hm\"}"), TG_CHAT_REASONING, "hm"},
+    {DELTA("{\"reasoning_details\":[{\"type\":\"reasoning.encrypted\",\"data\":\"x\"}]}"),
+     TG_CHAT_REASONING, ""},
+    {DELTA("{\"content\":\"4\",\"reasoning_content\":\"\"}"), TG_CHAT_TEXT, "4"},
+    {DELTA("{\"refusal\":\"no\"}"), TG_CHAT_REFUSAL, "no"},
+    {DELTA("{\"audio\":{\"data\":\"AAAA\"}}"), TG_CHAT_AUDIO, ""},
+    {DELTA("{\"audio\":{\"transcript\":\"la\"}}"), TG_CHAT_AUDIO, "la"},
+    {DELTA("{\"images\":[{\"image_url\":{\"url\":\"u\"}}]}"), TG_CHAT_IMAGE, ""},
+    {DELTA("{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"text\":\"b\"}]}"),
+     TG_CHAT_TEXT, "ab"},
+    {DELTA("{\"content\":[{\"type\":\"text\",\"text\":\"\"}]}"), 0, ""},
+    {DELTA("{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\","
+           "\"text\":\"hm\"}]}]}"), TG_CHAT_REASONING, "hm"},
+    {DELTA("{\"content\":[{\"type\":\"thinking\",\"thinking\":[]}]}"), 0, ""},
+    {DELTA("{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",\"function\":"
+           "{\"name\":\"f\",\"arguments\":\"\"}}]}"), TG_CHAT_TOOL_CALL, "f"},
+    {DELTA("{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"a\\\":1}\"}},"
+           "{\"index\":1,\"function\":{\"name\":\"g\"}}]}"), TG_CHAT_TOOL_CALL, "{\"a\":1}g"},
+    {DELTA("{\"function_call\":{\"name\":\"f\",\"arguments\":\"{}\"}}"), TG_CHAT_TOOL_CALL,
+     "f{}"},
+    {"{\"choices\":[{\"text\":\"old\"}]}", TG_CHAT_TEXT, "old"},
+    {"{\"choices\":[{\"delta\":{\"content\":\"a\"}},{\"delta\":{\"content\":\"b\"}}]}",
+     TG_CHAT_TEXT, "ab"},
+    {DELTA("{\"content\":\"a\\n\\u00e9\\\"\"}"), TG_CHAT_TEXT, "a\n\xc3\xa9\""},
+    {DELTA("{\"content\":\"\\ud83d\"}"), TG_CHAT_TEXT, "\\ud83d"},
+    {"{\"choices\":[{\"message\":{\"content\":\"not a delta\"}}]}", 0, ""},
+};
+
 static void content_is_what_a_client_may_be_charged_for(void **state)
 {
-    static const struct {
-        const char *event;
-        unsigned content;
-        const char *text;
-    } events[] = {
-        {DELTA("{\"content\":\"hi\"}"), TG_CHAT_TEXT, "hi"},
-        {DELTA("{\"content\":\" \"}"), TG_CHAT_TEXT, " "},
-        {DELTA("{\"role\":\"assistant\",\"content\":\"\"}"), 0, ""},
-        {DELTA("{\"content\":null,\"refusal\":null,\"tool_calls\":null}"), 0, ""},
-        {DELTA("{\"tool_calls\":[],\"audio\":{},\"images\":[],\"content\":[]}"), 0, ""},
-        {DELTA("{\"content\":7}"), 0, ""},
-        {DELTA("{}"), 0, ""},
-        {DELTA("null"), 0, ""},
-        {DELTA("{\"reasoning_content\":\"hm\"}"), TG_CHAT_REASONING, "hm"},
-        {DELTA("{\"reasoning\":\"hm\"}"), TG_CHAT_REASONING, "hm"},
-        {DELTA("{\"reasoning\":\"hm\",\"reasoning_content\":\"hm\"}"), TG_CHAT_REASONING, "hm"},
-        {DELTA("{\"reasoning_details\":[{\"type\":\"reasoning.encrypted\",\"data\":\"x\"}]}"),
-         TG_CHAT_REASONING, ""},
-        {DELTA("{\"content\":\"4\",\"reasoning_content\":\"\"}"), TG_CHAT_TEXT, "4"},
-        {DELTA("{\"refusal\":\"no\"}"), TG_CHAT_REFUSAL, "no"},
-        {DELTA("{\"audio\":{\"data\":\"AAAA\"}}"), TG_CHAT_AUDIO, ""},
-        {DELTA("{\"audio\":{\"transcript\":\"la\"}}"), TG_CHAT_AUDIO, "la"},
-        {DELTA("{\"images\":[{\"image_url\":{\"url\":\"u\"}}]}"), TG_CHAT_IMAGE, ""},
-        {DELTA("{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"text\":\"b\"}]}"),
-         TG_CHAT_TEXT, "ab"},
-        {DELTA("{\"content\":[{\"type\":\"text\",\"text\":\"\"}]}"), 0, ""},
-        {DELTA("{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",\"function\":"
-               "{\"name\":\"f\",\"arguments\":\"\"}}]}"), TG_CHAT_TOOL_CALL, "f"},
-        {DELTA("{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"a\\\":1}\"}},"
-               "{\"index\":1,\"function\":{\"name\":\"g\"}}]}"), TG_CHAT_TOOL_CALL, "{\"a\":1}g"},
-        {DELTA("{\"function_call\":{\"name\":\"f\",\"arguments\":\"{}\"}}"), TG_CHAT_TOOL_CALL,
-         "f{}"},
-        {"{\"choices\":[{\"text\":\"old\"}]}", TG_CHAT_TEXT, "old"},
-        {"{\"choices\":[{\"delta\":{\"content\":\"a\"}},{\"delta\":{\"content\":\"b\"}}]}",
-         TG_CHAT_TEXT, "ab"},
-        {DELTA("{\"content\":\"a\\n\\u00e9\\\"\"}"), TG_CHAT_TEXT, "a\n\xc3\xa9\""},
-        {DELTA("{\"content\":\"\\ud83d\"}"), TG_CHAT_TEXT, "\\ud83d"},
-        {"{\"choices\":[{\"message\":{\"content\":\"not a delta\"}}]}", 0, ""},
-    };
     struct tg_chat_event event;
     struct tg_buf text;
 
     (void)state;
     tg_buf_init(&text, 0);
-    for (size_t i = 0; i < TG_COUNT_OF(events); i++) {
+    for (size_t i = 0; i < TG_COUNT_OF(deltas); i++) {
         tg_buf_reset(&text);
-        tg_chat_event_read(span(events[i].event), &event, &text);
-        if (event.malformed || event.content != events[i].content)
-            fail_msg("%s: %u", events[i].event, event.content);
-        assert_string_equal(tg_buf_text(&text), events[i].text);
+        tg_chat_event_read(span(deltas[i].event), &event, &text);
+        if (event.malformed || event.content != deltas[i].content)
+            fail_msg("%s: %u", deltas[i].event, event.content);
+        assert_string_equal(tg_buf_text(&text), deltas[i].text);
         assert_false(event.done || event.has_error || event.has_usage);
         assert_int_equal(event.choices, TG_CHAT_CHOICES);
-        tg_chat_event_read(span(events[i].event), &event, NULL);
-        assert_int_equal(event.content, events[i].content);
+        tg_chat_event_read(span(deltas[i].event), &event, NULL);
+        assert_int_equal(event.content, deltas[i].content);
     }
     tg_buf_done(&text);
 }

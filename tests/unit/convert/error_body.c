@@ -9,69 +9,70 @@ static struct tg_span span(const char *text)
     return (struct tg_span){text, strlen(text)};
 }
 
+static const struct {
+    int status;
+    const char *body;
+    int is;
+    const char *type, *code, *message, *param;
+} shapes[] = {
+    {400,
+     "{\"error\":{\"message\":\"Unknown parameter: 'x'.\",\"type\":\"invalid_request_error\","
+     "\"param\":\"x\",\"code\":\"unknown_parameter\"}}",
+     400, "invalid_request_error", "unknown_parameter", "Unknown parameter: 'x'.", "x"},
+    {429,
+     "{\"error\":{\"message\":\"You exceeded your current quota\",\"type\":"
+     "\"insufficient_quota\",\"param\":null,\"code\":\"insufficient_quota\"}}",
+     429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota", ""},
+    {400, "{\"error\":{\"message\":\"m\",\"code\":\"context_length_exceeded\"}}", 400,
+     "invalid_request_error", "context_length_exceeded", "m", ""},
+    {404, "{\"error\":{\"message\":\"m\",\"type\":null,\"code\":null}}", 404,
+     "invalid_request_error", "not_found", "m", ""},
+    {529, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"O\"}}",
+     529, "overloaded_error", "overloaded", "O", ""},
+    {400, "[{\"error\":{\"code\":400,\"message\":\"m\",\"status\":\"INVALID_ARGUMENT\"}}]", 400,
+     "INVALID_ARGUMENT", "invalid_request", "m", ""},
+    {401, "{\"error\":\"bad key\"}", 401, "authentication_error", "invalid_api_key",
+     "bad key", ""},
+    {403, "{\"message\":\"no\"}", 403, "permission_error", "permission_denied", "no", ""},
+    {404, "{\"detail\":\"Not Found\"}", 404, "invalid_request_error", "not_found",
+     "Not Found", ""},
+    {422, "{\"detail\":[{\"loc\":[\"body\"],\"msg\":\"field required\"}]}", 422,
+     "invalid_request_error", "invalid_request",
+     "[{\"loc\":[\"body\"],\"msg\":\"field required\"}]", ""},
+    {400, "{\"object\":\"error\",\"message\":\"m\",\"type\":\"BadRequestError\",\"code\":400}",
+     400, "BadRequestError", "invalid_request", "m", ""},
+    {500, "{\"oops\":1}", 500, "server_error", "server_error", "{\"oops\":1}", ""},
+    {502, "<html>\r\n<head><title>502 Bad Gateway</title></head>\n<body>x</body></html>", 502,
+     "server_error", "upstream_unreachable", "502 Bad Gateway x", ""},
+    {503, "", 503, "server_error", "overloaded", "Service Unavailable", ""},
+    {504, " \n", 504, "server_error", "timeout", "Gateway Timeout", ""},
+    {500, "{\"error\":{\"message\":\"\"}}", 500, "server_error", "server_error",
+     "{\"message\":\"\"}", ""},
+    {418, "teapot", 418, "invalid_request_error", "invalid_request", "teapot", ""},
+    {599, "", 599, "server_error", "server_error", "Internal Server Error", ""},
+    {0, "{\"error\":{\"message\":\"m\",\"code\":429}}", 429, "rate_limit_error",
+     "rate_limit_exceeded", "m", ""},
+    {200, "{\"error\":{\"message\":\"m\",\"code\":7}}", 500, "server_error", "server_error",
+     "m", ""},
+    {0, "{\"error\":{\"message\":\"m\",\"type\":\"authentication_error\"}}", 401,
+     "authentication_error", "invalid_api_key", "m", ""},
+    {500, "{\"error\":{\"message\":\"half", 500, "server_error", "server_error",
+     "{\"error\":{\"message\":\"half", ""},
+};
+
 static void every_shape_becomes_one_error(void **state)
 {
-    static const struct {
-        int status;
-        const char *body;
-        int is;
-        const char *type, *code, *message, *param;
-    } cases[] = {
-        {400,
-         "{\"error\":{\"message\":\"Unknown parameter: 'x'.\",\"type\":\"invalid_request_error\","
-         "\"param\":\"x\",\"code\":\"unknown_parameter\"}}",
-         400, "invalid_request_error", "unknown_parameter", "Unknown parameter: 'x'.", "x"},
-        {429,
-         "{\"error\":{\"message\":\"You exceeded your current quota\",\"type\":"
-         "\"insufficient_quota\",\"param\":null,\"code\":\"insufficient_quota\"}}",
-         429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota", ""},
-        {400, "{\"error\":{\"message\":\"m\",\"code\":\"context_length_exceeded\"}}", 400,
-         "invalid_request_error", "context_length_exceeded", "m", ""},
-        {404, "{\"error\":{\"message\":\"m\",\"type\":null,\"code\":null}}", 404,
-         "invalid_request_error", "not_found", "m", ""},
-        {529, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"O\"}}",
-         529, "overloaded_error", "overloaded", "O", ""},
-        {400, "[{\"error\":{\"code\":400,\"message\":\"m\",\"status\":\"INVALID_ARGUMENT\"}}]", 400,
-         "INVALID_ARGUMENT", "invalid_request", "m", ""},
-        {401, "{\"error\":\"bad key\"}", 401, "authentication_error", "invalid_api_key",
-         "bad key", ""},
-        {403, "{\"message\":\"no\"}", 403, "permission_error", "permission_denied", "no", ""},
-        {404, "{\"detail\":\"Not Found\"}", 404, "invalid_request_error", "not_found",
-         "Not Found", ""},
-        {422, "{\"detail\":[{\"loc\":[\"body\"],\"msg\":\"field required\"}]}", 422,
-         "invalid_request_error", "invalid_request",
-         "[{\"loc\":[\"body\"],\"msg\":\"field required\"}]", ""},
-        {400, "{\"object\":\"error\",\"message\":\"m\",\"type\":\"BadRequestError\",\"code\":400}",
-         400, "BadRequestError", "invalid_request", "m", ""},
-        {500, "{\"oops\":1}", 500, "server_error", "server_error", "{\"oops\":1}", ""},
-        {502, "<html>\r\n<head><title>502 Bad Gateway</title></head>\n<body>x</body></html>", 502,
-         "server_error", "upstream_unreachable", "502 Bad Gateway x", ""},
-        {503, "", 503, "server_error", "overloaded", "Service Unavailable", ""},
-        {504, " \n", 504, "server_error", "timeout", "Gateway Timeout", ""},
-        {500, "{\"error\":{\"message\":\"\"}}", 500, "server_error", "server_error",
-         "{\"message\":\"\"}", ""},
-        {418, "teapot", 418, "invalid_request_error", "invalid_request", "teapot", ""},
-        {599, "", 599, "server_error", "server_error", "Internal Server Error", ""},
-        {0, "{\"error\":{\"message\":\"m\",\"code\":429}}", 429, "rate_limit_error",
-         "rate_limit_exceeded", "m", ""},
-        {200, "{\"error\":{\"message\":\"m\",\"code\":7}}", 500, "server_error", "server_error",
-         "m", ""},
-        {0, "{\"error\":{\"message\":\"m\",\"type\":\"authentication_error\"}}", 401,
-         "authentication_error", "invalid_api_key", "m", ""},
-        {500, "{\"error\":{\"message\":\"half", 500, "server_error", "server_error",
-         "{\"error\":{\"message\":\"half", ""},
-    };
     struct tg_error got;
 
     (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
-        tg_error_body_read(cases[i].status, span(cases[i].body), &got);
+    for (size_t i = 0; i < TG_COUNT_OF(shapes); i++) {
+        tg_error_body_read(shapes[i].status, span(shapes[i].body), &got);
         assert_int_equal(got.class, TG_CLASS_UPSTREAM);
-        assert_int_equal(got.status, cases[i].is);
-        assert_string_equal(got.type, cases[i].type);
-        assert_string_equal(got.code, cases[i].code);
-        assert_string_equal(got.message, cases[i].message);
-        assert_string_equal(got.param, cases[i].param);
+        assert_int_equal(got.status, shapes[i].is);
+        assert_string_equal(got.type, shapes[i].type);
+        assert_string_equal(got.code, shapes[i].code);
+        assert_string_equal(got.message, shapes[i].message);
+        assert_string_equal(got.param, shapes[i].param);
     }
 }
 

@@ -73,8 +73,8 @@ static void weights_are_exact_hundredths(void **state)
 
 static void every_cut_gives_the_same_sum(void **state)
 {
-    static const char text[] = "na\xc3\xafve 12 \xe4\xbd\xa0\xf0\x9f\x98\x80 \xff@ https://x.y/?a=1\n"
-                               "\xe2\x88\x91 end\xe2\x82";
+    static const char text[] = "na\xc3\xafve 12 \xe4\xbd\xa0\xf0\x9f\x98\x80 \xff@ "
+                               "https://x.y/?a=1\n\xe2\x88\x91 end\xe2\x82";
     const size_t len = sizeof(text) - 1;
 
     (void)state;
