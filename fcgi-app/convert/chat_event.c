@@ -5,6 +5,7 @@
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/value.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,12 @@ static void read_choices(const struct reading *reading, struct tg_span text, con
     }
 }
 
+static bool is_half_pair(const char *hex)
+{
+    return (hex[0] | 0x20) == 'd' && hex[1] > '7' && isxdigit((unsigned char)hex[1]) &&
+           isxdigit((unsigned char)hex[2]) && isxdigit((unsigned char)hex[3]);
+}
+
 /* Streams cut text anywhere, also between the two escapes of a surrogate pair. Each half
  * (\ud800 to \udfff) becomes \ufffd before the text is judged once more. */
 static bool is_whole_but_for_surrogates(struct tg_span text)
@@ -172,14 +179,9 @@ static bool is_whole_but_for_surrogates(struct tg_span text)
 
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    for (size_t i = 0; i + 5 < text.len; i++) {
-        if (copy[i] != '\\')
-            continue;
-        if (copy[i + 1] == 'u' && (copy[i + 2] | 0x20) == 'd' && copy[i + 3] > '7' &&
-            strspn(copy + i + 3, "0123456789abcdefABCDEF") >= 3)
+    for (size_t i = 0; i + 5 < text.len; i++)
+        if (copy[i] == '\\' && copy[i + 1] == 'u' && is_half_pair(copy + i + 2))
             memcpy(copy + i + 2, "fffd", 4);
-        i++; /* an escaped backslash escapes nothing */
-    }
     ok = tg_json_check(copy, text.len, NULL) == TG_OK;
     free(copy);
     return ok;

@@ -35,6 +35,8 @@ static const struct {
     {"ideographic blank", "\xe3\x80\x80", {42, 39, 20}},
     {"combining marks end a word", "e\xcc\x81" "e", {244, 266, 268}},
     {"bad bytes are symbols", "\xff\xc3(\xe2\x82", {160, 160, 152}},
+    {"an overlong letter is a symbol", "\xe0\x81\xa1", {40, 40, 38}},
+    {"half a sequence at the end", "\xe2\x82", {40, 40, 38}},
     {"overlong and surrogate are symbols", "\xe0\x80\x80\xed\xa0\x80", {80, 80, 76}},
 };
 

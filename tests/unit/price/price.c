@@ -223,6 +223,8 @@ static void bad_rows_are_refused_with_their_field(void **state)
         assert_string_equal(err.param, cases[i].param);
     }
     assert_int_equal(tg_price_check(&reference, NULL), TG_OK);
+    assert_int_equal(tg_price_check(&(struct tg_price){.input = "1000000",
+                                                       .output = "0.0000000001"}, NULL), TG_OK);
 }
 
 static void the_hash_follows_every_member(void **state)

@@ -37,6 +37,7 @@ static void absurd_counts_are_cut_and_marked(void **state)
         {{.semantics = INCLUDES, .input = 10, .cache_read = 8, .cache_write_5m = 3}, 0, 10, true},
         {{.semantics = INCLUDES, .input = 10, .image_in = 7, .audio_in = 4}, 0, 10, true},
         {{.semantics = INCLUDES, .input = 10, .image_in = 6, .audio_in = 4}, 0, 10, false},
+        {{.semantics = INCLUDES, .input = 10, .cache_read = 8, .image_in = 3}, 0, 10, true},
         {{.semantics = EXCLUDES, .input = 10, .cache_read = 11}, 10, 21, false},
         {{.semantics = EXCLUDES, .input = 10, .cache_read = -11}, 10, 10, true},
         {{.semantics = EXCLUDES, .input = INT64_MAX, .cache_write_1h = INT64_MAX},
