@@ -1,9 +1,9 @@
-"""Figures, one `name value unit` line each. Started by tests/bench/run, which builds what is measured.
+"""Figures, one `name value unit` line each. Started by tests/bench/run, which builds first.
 
-    rps_nginx_proxy       requests/s of nginx proxying the stub plainly
-    rps_gateway           requests/s of the same requests through nginx and Tollgate, fully accounted
-    rps_vs_nginx_proxy    the second over the first, same run, same wrk
-    added_median_ms_c1    median latency that Tollgate adds at one connection
+rps_nginx_proxy       requests/s of nginx proxying the stub plainly
+rps_gateway           requests/s of the same requests through nginx and Tollgate, fully accounted
+rps_vs_nginx_proxy    the second over the first, same run, same wrk
+added_median_ms_c1    median latency that Tollgate adds at one connection
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ class Bench:
         argv += [str(self.directory / "post.lua"), f"http://127.0.0.1:{port}/v1/chat/completions"]
         output = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
         if "Non-2xx" in output or "Socket errors" in output:
-            raise SystemExit(f"not every answer was good:\n{output}{self.stack.gateway.process.tail()}")
+            raise SystemExit(
+                f"not every answer was good:\n{output}{self.stack.gateway.process.tail()}"
+            )
         rate = re.search(r"Requests/sec:\s+([\d.]+)", output)
         median = re.search(r"50%\s+([\d.]+)(us|ms|s)\b", output)
         assert rate and median, output

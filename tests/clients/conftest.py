@@ -1,4 +1,4 @@
-"""Where the SDKs are pointed at: the simulator itself, then Tollgate behind Apache and behind Caddy.
+"""Where the SDKs are pointed at: the simulator itself, then Tollgate behind Apache and Caddy.
 
 The first shows that a test and the simulator agree with the SDK; what then fails only through
 Tollgate is Tollgate's.
@@ -55,7 +55,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 @pytest.fixture(autouse=True)
 def books(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The check of harness.fixtures sees `stack` only by name; here it comes in through `target`."""
+    """The check of harness.fixtures sees `stack` by name only; here it comes through `target`."""
     yield
     target = request.node.funcargs.get("target")
     if target is not None and target.account is not None:

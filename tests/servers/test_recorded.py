@@ -1,8 +1,9 @@
-"""Real exchanges with providers, served again by the simulator and relayed through each web server.
+"""Real exchanges with providers, served again by the simulator, relayed through each web server.
 
-The upstream gets the client's bytes but for include_usage, the client gets the recorded bytes but for
-the withheld usage chunk and comments, the bill equals hand arithmetic, errors included. The exchanges
-lie outside the project (TOLLGATE_RECORDED, else ../shared/recorded); without them this is skipped.
+The upstream gets the client's bytes but for include_usage, the client gets the recorded bytes but
+for the withheld usage chunk and comments, the bill equals hand arithmetic, errors included. The
+exchanges lie outside the project (TOLLGATE_RECORDED, else ../shared/recorded beside it); without
+them this is skipped.
 """
 
 from __future__ import annotations

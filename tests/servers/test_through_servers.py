@@ -78,7 +78,7 @@ def test_no_money_says_do_not_retry(stack: Stack, server: WebServer) -> None:
 
 @pytest.mark.books_differ("R4: nobody waits for the answer any more")
 def test_fr63_gone_while_the_first_token_is_awaited(stack: Stack, via: Account) -> None:
-    """Apache and Caddy notice on a failed write: keep-alives bound the time (3 s + 1 s steps here)."""
+    """Apache and Caddy notice on a failed write: keep-alives bound the time (here 3 s + 1 s)."""
     stack.simulator.behave("m-ref", "hang")
     # An uncommitted answer gives the client no headers to read: leave on the bare socket.
     sock = via.client.raw("POST", "/v1/chat/completions", via.auth(), chat_body(stream=True))

@@ -94,9 +94,7 @@ def check_request(request: dict[str, Any]) -> None:
     if not isinstance(messages, list):
         raise wrong("messages", "Invalid type for 'messages': expected an array.")
     if not messages:
-        raise Refusal(
-            400, "Invalid 'messages': empty array.", param="messages", code="empty_array"
-        )
+        raise Refusal(400, "Invalid 'messages': empty array.", param="messages", code="empty_array")
     for index, message in enumerate(messages):
         _check_message(f"messages[{index}]", message)
     for name, (kind, text) in TYPES.items():

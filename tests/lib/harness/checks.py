@@ -39,7 +39,7 @@ def whole_stream(answer: Answer) -> Answer:
 
 
 def spliced(client: bytes, model: str | None = None, usage: bool = False) -> bytes | dict:
-    """What the upstream must get for the client's bytes: only the model and include_usage may differ.
+    """What the upstream must get for the client's bytes; only model and include_usage may differ.
 
     Returned as a parsed value when include_usage had to be added (where it goes is Tollgate's
     choice), else as the very bytes.

@@ -17,6 +17,6 @@ class Target:
     account: Account | None = None
 
     def wait_books(self) -> None:
-        """What the provider charged is what the account paid (nothing to compare without Tollgate)."""
+        """What the provider charged is what the account paid; without Tollgate nobody pays."""
         if self.account is not None:
             self.account.wait_spent(self.account.stack.charged_by_simulator())
