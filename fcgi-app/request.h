@@ -95,7 +95,7 @@ struct tg_request {
     struct tg_id id;
     char id_text[TG_ID_TEXT];
     int64_t started_at_us, created_unix_us;
-    const char *method, *path, *query; /* path decoded once, without the query */
+    const char *method, *path, *query; /* path decoded once and tidied, without the query */
     const char *client_request_id;     /* the client's own x-request-id, "" for none */
     struct tg_address address;
     const char *address_text;
@@ -111,6 +111,7 @@ struct tg_request {
 
     /* body */
     struct tg_span body; /* memory or a mapped unlinked file; owned by the body stage */
+    bool body_mapped;
     struct tg_json *json;
     const char *model; /* as the client wrote it */
     bool stream, wants_usage;
