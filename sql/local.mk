@@ -1,1 +1,7 @@
 # Migrations, installed under pkgdatadir.
+nobase_dist_pkgdata_DATA += \
+	sql/main/202611301200_account_tables.sql \
+	sql/main/202611301201_routing_tables.sql \
+	sql/main/202611301202_ledger_tables.sql \
+	sql/main/202611301203_system_tables.sql \
+	sql/log/202611301200_request_tables.sql

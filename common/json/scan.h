@@ -1,9 +1,9 @@
 /* scan - the strict gate in front of every JSON text that comes from outside.
  *
  * RFC 8259 and no more: UTF-8 checked (RFC 3629, lone surrogates in \u escapes refused), depth at
- * most 128, duplicate keys of one object refused (compared after unescaping), integers beyond
- * 64 bits refused, NaN, comments, trailing commas and trailing text refused. One pass, linear
- * time even for hostile objects with a million keys.
+ * most 128, duplicate keys of one object refused (compared after unescaping), keys with NUL refused
+ * (json-c would cut them there), integers beyond 64 bits refused, NaN, comments, trailing commas
+ * and trailing text refused. One pass, linear time even for hostile objects with a million keys.
  *
  * tg_json_find reads a text that has passed the gate: it gives the place of a member, so that a
  * relay can splice one value and leave every other byte alone, and a stream handler can look at
@@ -45,8 +45,8 @@ enum tg_class tg_json_check(const char *text, size_t len, struct tg_error *err) 
 bool tg_json_find(const char *text, size_t len, const char *path, struct tg_json_place *ret)
     must_check non_null(1, 3, 4);
 
-/* The unescaped string at <place> into <out> (NUL-terminated); false when it is no string or does
- * not fit. */
+/* The unescaped string at <place> into <out> (NUL-terminated); false when it is no string, holds
+ * NUL or does not fit. */
 bool tg_json_place_string(const char *text, const struct tg_json_place *place, char *out,
                           size_t room) must_check non_null(1, 2, 3);
 /* The integer at <place>; false when it is no integer in int64. */

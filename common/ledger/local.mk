@@ -1,5 +1,29 @@
 libcommon_a_SOURCES += \
 	common/ledger/entry.h \
+	common/ledger/spool.h \
+	common/ledger/scripts.h \
 	common/ledger/ledger.h \
-	common/ledger/shard.h \
-	common/ledger/spool.h
+	common/ledger/shard.h
+
+# The scripts in Lua become one C file in the build tree.
+ledger_lua_names = load reserve extend settle lapse trim begin finish look
+ledger_lua = \
+	common/ledger/lua/embed \
+	common/ledger/lua/prologue.lua \
+	common/ledger/lua/load.lua \
+	common/ledger/lua/reserve.lua \
+	common/ledger/lua/extend.lua \
+	common/ledger/lua/settle.lua \
+	common/ledger/lua/lapse.lua \
+	common/ledger/lua/trim.lua \
+	common/ledger/lua/begin.lua \
+	common/ledger/lua/finish.lua \
+	common/ledger/lua/look.lua
+nodist_libcommon_a_SOURCES = common/ledger/scripts.c
+EXTRA_DIST += $(ledger_lua)
+CLEANFILES += common/ledger/scripts.c
+
+common/ledger/scripts.c: $(ledger_lua)
+	$(AM_V_GEN)$(MKDIR_P) common/ledger && \
+	$(SHELL) $(srcdir)/common/ledger/lua/embed $(srcdir)/common/ledger/lua $(ledger_lua_names) \
+		>$@.tmp && mv $@.tmp $@

@@ -1,1 +1,20 @@
-# Programs of this folder.
+check_PROGRAMS += unit-json-scan
+unit_json_scan_SOURCES = tests/unit/json/scan.c
+unit_json_scan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_json_scan_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-json-scan
+check_PROGRAMS += unit-json-find
+unit_json_find_SOURCES = tests/unit/json/find.c
+unit_json_find_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_json_find_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-json-find
+check_PROGRAMS += unit-json-json
+unit_json_json_SOURCES = tests/unit/json/json.c
+unit_json_json_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_json_json_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-json-json
+check_PROGRAMS += unit-json-writer
+unit_json_writer_SOURCES = tests/unit/json/writer.c
+unit_json_writer_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_json_writer_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-json-writer

@@ -1,0 +1,196 @@
+#include "common/json/json.h"
+
+#include <json-c/json.h>
+#include <limits.h>
+
+/* json-c has no object for null; ours does, so that a null in an array is no missing element. */
+static char null_value;
+
+static const struct tg_json *wrap(struct json_object *object)
+{
+    return object != NULL ? (const struct tg_json *)(void *)object
+                          : (const struct tg_json *)(void *)&null_value;
+}
+
+static struct json_object *unwrap(const struct tg_json *value)
+{
+    return (const void *)value != &null_value ? (struct json_object *)(void *)(uintptr_t)value
+                                              : NULL;
+}
+
+enum tg_class tg_json_parse(const char *text, size_t len, struct tg_json **ret,
+                            struct tg_error *err)
+{
+    enum tg_class class = tg_json_check(text, len, err);
+    struct json_tokener *tokener;
+    struct json_object *root;
+    enum json_tokener_error state;
+
+    if (class != TG_OK)
+        return class;
+    if (len >= INT_MAX)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_json", "JSON text of %zu bytes", len);
+    tokener = json_tokener_new_ex(TG_JSON_DEPTH + 1);
+    tg_assert(tokener != NULL);
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    root = json_tokener_parse_ex(tokener, text, (int)len);
+    /* A bare number is over only when something follows it. */
+    if (json_tokener_get_error(tokener) == json_tokener_continue)
+        root = json_tokener_parse_ex(tokener, "", 1);
+    state = json_tokener_get_error(tokener);
+    json_tokener_free(tokener);
+    if (state != json_tokener_success)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_json", "invalid JSON: %s",
+                       json_tokener_error_desc(state));
+    *ret = (struct tg_json *)(uintptr_t)wrap(root);
+    return TG_OK;
+}
+
+void tg_json_free(struct tg_json *root)
+{
+    if (root != NULL)
+        json_object_put(unwrap(root));
+}
+
+enum tg_json_type tg_json_type(const struct tg_json *value)
+{
+    struct json_object *object = unwrap(value);
+
+    switch (json_object_get_type(object)) {
+    case json_type_boolean:
+        return json_object_get_boolean(object) ? TG_JSON_TRUE : TG_JSON_FALSE;
+    case json_type_int:
+    case json_type_double:
+        return TG_JSON_NUMBER;
+    case json_type_string:
+        return TG_JSON_STRING;
+    case json_type_array:
+        return TG_JSON_ARRAY;
+    case json_type_object:
+        return TG_JSON_OBJECT;
+    case json_type_null:
+        break;
+    }
+    return TG_JSON_NULL;
+}
+
+enum tg_json_got tg_json_get(const struct tg_json *object, const char *key,
+                             const struct tg_json **ret)
+{
+    struct json_object *member;
+
+    if (!json_object_is_type(unwrap(object), json_type_object) ||
+        !json_object_object_get_ex(unwrap(object), key, &member))
+        return TG_JSON_GOT_ABSENT;
+    if (member == NULL)
+        return TG_JSON_GOT_NULL;
+    *ret = wrap(member);
+    return TG_JSON_GOT;
+}
+
+bool tg_json_string(const struct tg_json *value, struct tg_span *ret)
+{
+    struct json_object *object = unwrap(value);
+
+    if (!json_object_is_type(object, json_type_string))
+        return false;
+    ret->ptr = json_object_get_string(object);
+    ret->len = (size_t)json_object_get_string_len(object);
+    return true;
+}
+
+bool tg_json_int(const struct tg_json *value, int64_t *ret)
+{
+    struct json_object *object = unwrap(value);
+
+    /* json-c cuts what does not fit int64 to the nearest that does, and says nothing. */
+    if (!json_object_is_type(object, json_type_int) ||
+        json_object_get_uint64(object) > (uint64_t)INT64_MAX)
+        return false;
+    *ret = json_object_get_int64(object);
+    return true;
+}
+
+enum tg_json_got tg_json_get_string(const struct tg_json *object, const char *key,
+                                    struct tg_span *ret)
+{
+    const struct tg_json *member;
+    enum tg_json_got got = tg_json_get(object, key, &member);
+
+    return got != TG_JSON_GOT || tg_json_string(member, ret) ? got : TG_JSON_GOT_WRONG;
+}
+
+enum tg_json_got tg_json_get_int(const struct tg_json *object, const char *key, int64_t *ret)
+{
+    const struct tg_json *member;
+    enum tg_json_got got = tg_json_get(object, key, &member);
+
+    return got != TG_JSON_GOT || tg_json_int(member, ret) ? got : TG_JSON_GOT_WRONG;
+}
+
+enum tg_json_got tg_json_get_bool(const struct tg_json *object, const char *key, bool *ret)
+{
+    const struct tg_json *member;
+    enum tg_json_got got = tg_json_get(object, key, &member);
+
+    if (got != TG_JSON_GOT)
+        return got;
+    if (!json_object_is_type(unwrap(member), json_type_boolean))
+        return TG_JSON_GOT_WRONG;
+    *ret = json_object_get_boolean(unwrap(member));
+    return TG_JSON_GOT;
+}
+
+static enum tg_json_got get_typed(const struct tg_json *object, const char *key,
+                                  enum tg_json_type type, const struct tg_json **ret)
+{
+    const struct tg_json *member;
+    enum tg_json_got got = tg_json_get(object, key, &member);
+
+    if (got != TG_JSON_GOT)
+        return got;
+    if (tg_json_type(member) != type)
+        return TG_JSON_GOT_WRONG;
+    *ret = member;
+    return TG_JSON_GOT;
+}
+
+enum tg_json_got tg_json_get_object(const struct tg_json *object, const char *key,
+                                    const struct tg_json **ret)
+{
+    return get_typed(object, key, TG_JSON_OBJECT, ret);
+}
+
+enum tg_json_got tg_json_get_array(const struct tg_json *object, const char *key,
+                                   const struct tg_json **ret)
+{
+    return get_typed(object, key, TG_JSON_ARRAY, ret);
+}
+
+size_t tg_json_array_len(const struct tg_json *array)
+{
+    struct json_object *object = unwrap(array);
+
+    return json_object_is_type(object, json_type_array) ? json_object_array_length(object) : 0;
+}
+
+const struct tg_json *tg_json_array_at(const struct tg_json *array, size_t i)
+{
+    if (i >= tg_json_array_len(array))
+        return NULL;
+    return wrap(json_object_array_get_idx(unwrap(array), i));
+}
+
+void tg_json_each(const struct tg_json *object, tg_json_visit_fn *visit, void *context)
+{
+    struct json_object *of = unwrap(object);
+    struct json_object_iterator at, end;
+
+    if (!json_object_is_type(of, json_type_object))
+        return;
+    at = json_object_iter_begin(of);
+    end = json_object_iter_end(of);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+        if (!visit(context, json_object_iter_peek_name(&at), wrap(json_object_iter_peek_value(&at))))
+            return;
+}

@@ -1,0 +1,18 @@
+#!lua flags=allow-oom
+-- finish - last step of a rebuild: holds whose request has its end go, and on.
+--
+-- KEYS  state, holds, due
+-- ARGV  epoch, run, deadline, then the request ids that MySQL knows an end of
+-- Repeating it changes nothing: on with this epoch can only be this rebuild's own doing.
+-- -> ok | fenced (the shard is of another epoch or server)
+
+if NOW > tonumber(ARGV[3]) then return {'late'} end
+local state = redis.call('HMGET', KEYS[1], 'epoch', 'run', 'on')
+if state[1] ~= ARGV[1] or state[2] ~= ARGV[2] then return {'fenced'} end
+if state[3] == '1' then return {'ok'} end
+for i = 4, #ARGV do
+    redis.call('HDEL', KEYS[2], ARGV[i])
+    redis.call('ZREM', KEYS[3], ARGV[i])
+end
+redis.call('HSET', KEYS[1], 'on', '1')
+return {'ok'}
