@@ -26,7 +26,7 @@ static const struct row own_rows[TG_CLASS__COUNT] = {
                           "UNAUTHENTICATED", 0, NULL),
     [TG_CLASS_FORBIDDEN] = ROW(403, "permission_error", NULL, 403, "permission_error", 403,
                                "PERMISSION_DENIED", 0, NULL),
-    [TG_CLASS_FUNDS] = ROW(429, "insufficient_quota", NULL, 402, "billing_error", 403,
+    [TG_CLASS_FUNDS] = ROW(429, "insufficient_quota", "insufficient_quota", 402, "billing_error", 403,
                            "PERMISSION_DENIED", 0, NULL),
     [TG_CLASS_INVALID] = ROW(400, "invalid_request_error", NULL, 400, "invalid_request_error", 400,
                              "INVALID_ARGUMENT", 0, NULL),
