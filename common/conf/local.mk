@@ -1,5 +1,9 @@
 libcommon_a_SOURCES += \
-	common/conf/conf.h \
+	common/conf/options.c common/conf/options.h \
 	common/conf/options.def \
-	common/conf/options.h \
-	common/conf/units.h
+	common/conf/units.c common/conf/units.h \
+	common/conf/value.c common/conf/value.h \
+	common/conf/guard.c common/conf/guard.h \
+	common/conf/file.c common/conf/file.h \
+	common/conf/conf.c common/conf/conf.h \
+	common/conf/password.c

@@ -19,6 +19,7 @@ void tg_wipe(void *bytes, size_t len) non_null(1);
 void tg_hmac(const uint8_t key[TG_KEY_BYTES], const void *text, size_t len,
              uint8_t ret[TG_HMAC_BYTES]);
 void tg_hex(const void *bytes, size_t len, char *text); /* 2 * len + 1 bytes, lower case */
+/* <len> bytes from exactly 2 * len digits. */
 bool tg_unhex(const char *text, size_t len, void *bytes) must_check non_null(1, 3);
 /* SHA-256 as lower-case hex (price rule hashes, fingerprints). */
 void tg_sha256_hex(const void *bytes, size_t len, char text[TG_HMAC_HEX]);
@@ -28,7 +29,7 @@ void tg_token_new(char text[TG_TOKEN_TEXT]);
 /* The shape only: prefix, length, alphabet. <len> without a "-<digits>" pin. */
 bool tg_token_shape_ok(const char *text, size_t len) non_null(1);
 
-/* argon2id, as a text that carries its own parameters. */
+/* argon2id, as a text that carries its own parameters. At most 1,024 bytes of password. */
 enum tg_class tg_password_hash(const char *password, struct tg_buf *ret, struct tg_error *err)
     must_check non_null(1, 2);
 bool tg_password_ok(const char *password, const char *hash) must_check non_null(1, 2);
@@ -42,5 +43,8 @@ enum tg_class tg_unseal(const uint8_t secret_key[TG_KEY_BYTES], const char *aad,
     must_check non_null(2, 3, 5);
 void tg_seal_keypair(uint8_t ret_public[TG_KEY_BYTES], uint8_t ret_secret[TG_KEY_BYTES]);
 void tg_seal_public_of(const uint8_t secret_key[TG_KEY_BYTES], uint8_t ret_public[TG_KEY_BYTES]);
+/* False for a key that nothing can be sealed with (a point of small order). Keys from outside are
+ * asked; sealing with such a key is a programming error. */
+bool tg_seal_public_ok(const uint8_t public_key[TG_KEY_BYTES]) must_check;
 
 #endif

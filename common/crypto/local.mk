@@ -1,3 +1,3 @@
 libcommon_a_SOURCES += \
-	common/crypto/crypto.h \
-	common/crypto/secrets.h
+	common/crypto/crypto.c common/crypto/crypto.h \
+	common/crypto/secrets.c common/crypto/secrets.h

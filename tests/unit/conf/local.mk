@@ -1,1 +1,10 @@
-# Programs of this folder.
+check_PROGRAMS += unit-conf-units
+unit_conf_units_SOURCES = tests/unit/conf/units.c
+unit_conf_units_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_conf_units_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-conf-units
+check_PROGRAMS += unit-conf-conf
+unit_conf_conf_SOURCES = tests/unit/conf/conf.c tests/unit/folder.h
+unit_conf_conf_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_conf_conf_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-conf-conf

@@ -1,1 +1,10 @@
-# Programs of this folder.
+check_PROGRAMS += unit-crypto
+unit_crypto_SOURCES = tests/unit/crypto/crypto.c
+unit_crypto_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_crypto_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-crypto
+check_PROGRAMS += unit-crypto-secrets
+unit_crypto_secrets_SOURCES = tests/unit/crypto/secrets.c tests/unit/folder.h
+unit_crypto_secrets_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_crypto_secrets_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-crypto-secrets

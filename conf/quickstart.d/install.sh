@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# install.sh PACKAGE...: apt-get install, run as root, that starts no service now and at no later boot.
+set -euo pipefail
+
+policy=/usr/sbin/policy-rc.d
+saved=''
+
+restore()
+{
+    rm -f "$policy"
+    if [ -n "$saved" ]; then mv "$saved" "$policy"; fi
+}
+
+if [ -e "$policy" ]; then
+    saved=$(mktemp "$policy.XXXXXX")
+    cp -p "$policy" "$saved"
+fi
+trap restore EXIT
+# Maintainer scripts ask this program before they start anything; 101 is "no".
+printf '#!/bin/sh\nexit 101\n' >"$policy"
+chmod 755 "$policy"
+
+export DEBIAN_FRONTEND=noninteractive
+apt-get -q update
+apt-get -q -y -o Dpkg::Use-Pty=0 --no-install-recommends install "$@"
+
+# A unit that came with a package just installed would start at the next boot.
+for package; do
+    for unit in /lib/systemd/system/"$package".service /usr/lib/systemd/system/"$package".service; do
+        if [ -e "$unit" ] && command -v deb-systemd-helper >/dev/null; then
+            deb-systemd-helper disable "$package.service"
+            break
+        fi
+    done
+done
