@@ -57,8 +57,8 @@ struct tg_http_spec {
     int64_t deadline_at_us; /* until the first body byte; 0: none */
     const struct tg_cidr *allow; /* private ranges that may be reached */
     size_t allow_count;
-    int client_fd; /* -1: none */
-    short client_events;
+    int client_fd;       /* -1: none */
+    short client_events; /* read again before each wait: the owner may change it in on_tick */
 };
 
 /* How an exchange ended, for classification. */

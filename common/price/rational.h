@@ -8,7 +8,7 @@
 #ifndef TOLLGATE_PRICE_RATIONAL_H
 #define TOLLGATE_PRICE_RATIONAL_H
 
-#include "common/base/base.h"
+#include "common/base/buf.h"
 
 struct tg_rational; /* heap value */
 
@@ -26,5 +26,9 @@ int tg_rational_cmp(const struct tg_rational *a, const struct tg_rational *b) no
 bool tg_rational_is_zero(const struct tg_rational *value) non_null(1);
 /* Half-up, clamped to +-TG_QUOTA_MAX; *ret_clamped (NULL allowed) tells. */
 int64_t tg_rational_round(const struct tg_rational *value, bool *ret_clamped) non_null(1);
+/* To the next whole quota upwards (deposits), clamped likewise. */
+int64_t tg_rational_round_up(const struct tg_rational *value, bool *ret_clamped) non_null(1);
+/* The exact value: "16515", "0.375"; "1/3" for what no decimal can say. */
+void tg_rational_write(const struct tg_rational *value, struct tg_buf *out) non_null(1, 2);
 
 #endif

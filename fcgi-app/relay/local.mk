@@ -1,2 +1,2 @@
 libgateway_a_SOURCES += \
-	fcgi-app/relay/retry.h
+	fcgi-app/relay/retry.c fcgi-app/relay/retry.h

@@ -1,1 +1,2 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/stream/sse.c fcgi-app/stream/sse.h
