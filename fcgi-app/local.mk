@@ -24,6 +24,8 @@ libgateway_a_SOURCES += \
 include fcgi-app/session/local.mk
 libgateway_a_SOURCES += \
 	fcgi-app/screen.c
+libgateway_a_SOURCES += \
+	fcgi-app/route/rules.c
 include fcgi-app/route/local.mk
 include fcgi-app/count/local.mk
 include fcgi-app/ledger/local.mk
@@ -43,7 +45,7 @@ libgateway_a_SOURCES += \
 	fcgi-app/models.c \
 	fcgi-app/health.c \
 	fcgi-app/metrics.c \
-	fcgi-app/internal.c
+	fcgi-app/internal.c fcgi-app/internal.h
 
 sbin_PROGRAMS += fcgi-app/tollgate-fcgi
 fcgi_app_tollgate_fcgi_SOURCES = fcgi-app/main.c

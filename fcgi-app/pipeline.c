@@ -103,6 +103,14 @@ static void count(struct tg_request *req, enum tg_verdict verdict)
     tg_shared_count(shared, TG_COUNTER_QUOTA, req->bill_quota);
 }
 
+/* What a user caused is in the books, refusals too (a refund of nothing), so that no request is
+ * missing from the log. A refused credential names nobody to book it on. */
+static bool is_recorded(const struct tg_request *req)
+{
+    return req->credential != NULL && req->endpoint->operation == TG_OPERATION_GENERATE &&
+           req->error.class != TG_CLASS_AUTH;
+}
+
 /* From the verdict to a closed connection; the order is the header's. */
 static void finish(struct tg_request *req, enum tg_verdict verdict)
 {
@@ -112,7 +120,7 @@ static void finish(struct tg_request *req, enum tg_verdict verdict)
         req->end_reason = TG_END_CLIENT_GONE;
     if (req->error.class != TG_OK && req->error.class != TG_CLASS_GONE && req->tail.len == 0)
         tg_reply_set_error(req);
-    if (req->credential != NULL && req->endpoint->operation == TG_OPERATION_GENERATE)
+    if (is_recorded(req))
         tg_stage_settle(req);
     count(req, verdict);
     if (verdict != TG_GONE)

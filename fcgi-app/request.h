@@ -108,10 +108,12 @@ struct tg_request {
     const struct tg_credential *credential;
     const char *group;         /* the group whose channels and ratio apply */
     int64_t pinned_channel_id; /* 0: none */
+    char token_hmac[65];       /* key of the credential, in hex; never recorded */
 
     /* body */
     struct tg_span body; /* memory or a mapped unlinked file; owned by the body stage */
     bool body_mapped;
+    int64_t request_bytes; /* of the body as it was sent */
     struct tg_json *json;
     const char *model; /* as the client wrote it */
     bool stream, wants_usage;
