@@ -1,6 +1,3 @@
-<<<<<<< HEAD
-# Sources of this room.
-=======
 # libconvert links libbase only: unit-convert proves it.
 noinst_LIBRARIES += libconvert.a
 libconvert_a_CFLAGS = $(AM_CFLAGS)
@@ -11,4 +8,3 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/chat_event.c fcgi-app/convert/chat_event.h \
 	fcgi-app/convert/error_body.c fcgi-app/convert/error_body.h \
 	fcgi-app/convert/mask.c fcgi-app/convert/mask.h
->>>>>>> pricing
