@@ -5,16 +5,18 @@
  * late: the clock is measured again, one repeat; rebuilding: the epoch is read again and the call
  * repeated until its deadline; missing: the account is loaded from MySQL, one repeat.
  *
- * Redis keys (all of one user's account in one slot, NN = user id mod 64):
+ * Redis keys (all of one user's account in one slot, NN = user id mod 64 in two digits; request
+ * ids as their 16 bytes):
  *   tg:{sNN}:state    hash   epoch, run, on
- *   tg:{sNN}:user:ID  hash   epoch, quota, used, authver
+ *   tg:{sNN}:user:ID  hash   epoch, quota, used, authver, exposed (used: since this epoch began)
  *   tg:{sNN}:token:ID hash   epoch, remain, unlimited, used
  *   tg:{sNN}:sub:ID   hash   epoch, remain, period
- *   tg:{sNN}:holds    hash   request id -> "user token plan amount earned lapsed node worker period"
+ *   tg:{sNN}:holds    hash   request id -> "user token plan amount earned lapsed node worker period
+ *                            trusted"
  *   tg:{sNN}:due      zset   request id by deadline (server ms)
  *   tg:{sNN}:journal  stream i k u t p a c d n v r  (id kind user token plan amount channel,
  *                            token delta, unlimited, authver, record)
- *   tg:{sNN}:ended    zset   request id by end time (server ms)
+ *   tg:{sNN}:ended    zset   request id by the time of its journal entry (ms)
  *
  * Source  LEDGER, AMENDMENTS L1-L16.
  * Threads  any (connections come from the pools).  Blocks  up to the deadline of the call.

@@ -1,9 +1,12 @@
 libcommon_a_SOURCES += \
-	common/ledger/entry.h \
-	common/ledger/spool.h \
+	common/ledger/entry.c common/ledger/entry.h \
+	common/ledger/spool.c common/ledger/spool.h common/ledger/spool_line.h \
+	common/ledger/spool_read.c \
 	common/ledger/scripts.h \
-	common/ledger/ledger.h \
-	common/ledger/shard.h
+	common/ledger/step.c common/ledger/step.h \
+	common/ledger/run.c common/ledger/run.h \
+	common/ledger/ledger.c common/ledger/ledger.h \
+	common/ledger/shard.c common/ledger/shard.h
 
 # The scripts in Lua become one C file in the build tree.
 ledger_lua_names = load reserve extend settle lapse trim begin finish look

@@ -28,7 +28,8 @@ enum tg_class tg_spool_open(const struct tg_spool_conf *conf, struct tg_spool **
 /* A failed append means: take no more paid requests until one succeeds. */
 enum tg_class tg_spool_append(struct tg_spool *spool, const struct tg_entry *entry,
                               struct tg_error *err) must_check non_null(1, 2);
-bool tg_spool_is_healthy(const struct tg_spool *spool) non_null(1);
+/* After a failure it tries the disk itself once a second. */
+bool tg_spool_is_healthy(struct tg_spool *spool) non_null(1);
 /* Removes the file when it is empty. NULL is fine. */
 void tg_spool_close(struct tg_spool *spool);
 
@@ -46,7 +47,8 @@ enum tg_class tg_spool_list(const char *folder, const char *node, struct tg_aren
 bool tg_spool_worker_is_alive(const char *folder, const char *node, int64_t worker) must_check
     non_null(1, 2);
 /* Calls <visit> for each whole line from byte *offset on and moves *offset behind the last whole
- * one; torn lines are skipped and counted. <visit> false stops before that line. */
+ * one; torn lines are skipped and counted (a torn last line each time: its writer may be in the
+ * middle of it). <visit> false stops before that line. */
 typedef bool tg_spool_visit_fn(void *context, const struct tg_entry *entry);
 enum tg_class tg_spool_read(const char *path, int64_t *offset, tg_spool_visit_fn *visit,
                             void *context, int64_t *ret_torn) must_check non_null(1, 2, 3, 5);

@@ -1,0 +1,19 @@
+/* zstd - blocks of records, small (the only user of libzstd).
+ *
+ * Errors   TG_CLASS_INTERNAL "zstd_error": the bytes are no whole frame, or larger than allowed.
+ * Threads  any.  Blocks  no.
+ */
+#ifndef TOLLGATE_COMPRESS_ZSTD_H
+#define TOLLGATE_COMPRESS_ZSTD_H
+
+#include "common/base/buf.h"
+#include "common/base/error.h"
+
+/* Appends one frame to <out>. */
+enum tg_class tg_zstd_pack(const void *bytes, size_t len, struct tg_buf *out,
+                           struct tg_error *err) must_check non_null(3);
+/* Appends the content of one frame, at most <most> bytes of it, to <out>. */
+enum tg_class tg_zstd_unpack(struct tg_span frame, size_t most, struct tg_buf *out,
+                             struct tg_error *err) must_check non_null(3);
+
+#endif

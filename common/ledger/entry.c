@@ -1,0 +1,135 @@
+#include "common/ledger/entry.h"
+
+#include "common/base/money.h"
+#include "common/json/json.h"
+#include "common/json/writer.h"
+
+#include <string.h>
+
+static const char *const kind_names[] = {
+    [TG_ENTRY_CHARGE] = "charge", [TG_ENTRY_REFUND] = "refund", [TG_ENTRY_EXPIRED] = "expired",
+    [TG_ENTRY_CREDIT] = "credit", [TG_ENTRY_ADJUST] = "adjust",
+};
+
+const char *tg_entry_kind_name(enum tg_entry_kind kind)
+{
+    tg_assert((size_t)kind < TG_COUNT_OF(kind_names));
+    return kind_names[kind];
+}
+
+bool tg_entry_kind_parse(const char *text, enum tg_entry_kind *ret)
+{
+    for (size_t i = 0; i < TG_COUNT_OF(kind_names); i++) {
+        if (strcmp(text, kind_names[i]) == 0) {
+            *ret = (enum tg_entry_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The record goes in as it is; a line break between its values would end the spool's line. */
+static void put_record(struct tg_json_writer *json, struct tg_span record)
+{
+    size_t start = json->buf->len;
+
+    tg_json_key(json, "record");
+    tg_json_write_raw(json, record.ptr, record.len);
+    for (size_t i = start; i < json->buf->len; i++)
+        if (json->buf->data[i] == '\n' || json->buf->data[i] == '\r')
+            json->buf->data[i] = ' ';
+}
+
+void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out)
+{
+    struct tg_json_writer json;
+    char id[TG_ID_TEXT];
+
+    tg_id_format(&entry->id, id);
+    tg_json_writer_init(&json, out);
+    tg_json_begin_object(&json);
+    tg_json_put_str(&json, "id", id);
+    tg_json_put_str(&json, "kind", tg_entry_kind_name(entry->kind));
+    tg_json_put_int(&json, "user_id", entry->user_id);
+    tg_json_put_int(&json, "token_id", entry->token_id);
+    tg_json_put_int(&json, "channel_id", entry->channel_id);
+    tg_json_put_int(&json, "plan_id", entry->funding.plan_id);
+    tg_json_put_int(&json, "amount_quota", entry->amount_quota);
+    if (entry->kind == TG_ENTRY_ADJUST) {
+        tg_json_put_int(&json, "token_delta_quota", entry->token_delta_quota);
+        tg_json_put_int(&json, "token_unlimited", entry->token_unlimited);
+        tg_json_put_int(&json, "authver", entry->authver);
+    }
+    if (entry->record.len > 0)
+        put_record(&json, entry->record);
+    tg_json_end_object(&json);
+}
+
+/* Each reads one member; a sticky failure names the first that is wrong. */
+struct reading {
+    const struct tg_json *root;
+    const char *bad;
+};
+
+static int64_t read_int(struct reading *in, const char *key, int64_t least, int64_t most)
+{
+    int64_t value = 0;
+    enum tg_json_got got = tg_json_get_int(in->root, key, &value);
+
+    if (in->bad == NULL && (got != TG_JSON_GOT || value < least || value > most))
+        in->bad = key;
+    return value;
+}
+
+static void read_names(struct reading *in, struct tg_entry *entry)
+{
+    struct tg_span text;
+
+    if (tg_json_get_string(in->root, "id", &text) != TG_JSON_GOT ||
+        !tg_id_parse(text.ptr, &entry->id))
+        in->bad = "id";
+    else if (tg_json_get_string(in->root, "kind", &text) != TG_JSON_GOT ||
+             !tg_entry_kind_parse(text.ptr, &entry->kind))
+        in->bad = "kind";
+}
+
+static void read_numbers(struct reading *in, struct tg_entry *entry)
+{
+    entry->user_id = read_int(in, "user_id", 0, INT64_MAX);
+    entry->token_id = read_int(in, "token_id", 0, INT64_MAX);
+    entry->channel_id = read_int(in, "channel_id", 0, INT64_MAX);
+    entry->funding.plan_id = read_int(in, "plan_id", 0, INT64_MAX);
+    entry->amount_quota = read_int(in, "amount_quota", -TG_QUOTA_MAX, TG_QUOTA_MAX);
+    entry->token_unlimited = -1;
+    if (entry->kind != TG_ENTRY_ADJUST)
+        return;
+    entry->token_delta_quota = read_int(in, "token_delta_quota", -TG_QUOTA_MAX, TG_QUOTA_MAX);
+    entry->token_unlimited = (int)read_int(in, "token_unlimited", -1, 1);
+    entry->authver = read_int(in, "authver", 0, INT64_MAX);
+}
+
+enum tg_class tg_entry_decode(const char *text, size_t len, struct tg_arena *arena,
+                              struct tg_entry *ret, struct tg_error *err)
+{
+    struct tg_json *root;
+    struct tg_json_place record;
+    struct tg_entry entry = {0};
+    struct reading in = {0};
+    enum tg_class class = tg_json_parse(text, len, &root, err);
+
+    if (class != TG_OK)
+        return class;
+    in.root = root;
+    read_names(&in, &entry);
+    read_numbers(&in, &entry);
+    tg_json_free(root);
+    if (in.bad != NULL)
+        return tg_fail(err, TG_CLASS_INVALID, "ledger_entry", "bad or no '%s' in a ledger entry",
+                       in.bad);
+    if (tg_json_find(text, len, "record", &record)) {
+        entry.record.ptr = tg_arena_strndup(arena, text + record.at, record.len);
+        entry.record.len = record.len;
+    }
+    *ret = entry;
+    return TG_OK;
+}
