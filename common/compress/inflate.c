@@ -1,7 +1,7 @@
 #include "common/compress/inflate.h"
 
 #include "common/base/memory.h"
-#include "common/compress/unzstd.h"
+#include "common/compress/zstd.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,29 @@
 libcommon_a_SOURCES += \
-	common/store/credential.h \
-	common/store/routing.h \
-	common/store/balance.h
+	common/store/read.c common/store/read.h \
+	common/store/split.c common/store/split.h \
+	common/store/check.c common/store/check.h \
+	common/store/migrate.c common/store/migrate.h \
+	common/store/partition.c common/store/partition.h \
+	common/store/change.c common/store/change.h \
+	common/store/user.c common/store/user.h \
+	common/store/token.c common/store/token.h \
+	common/store/channel.c common/store/channel.h \
+	common/store/price.c common/store/price.h \
+	common/store/group.c common/store/group.h \
+	common/store/credit.c common/store/credit.h \
+	common/store/option.c common/store/option.h \
+	common/store/view.c common/store/view.h \
+	common/store/credential.c common/store/credential.h \
+	common/store/routing.c common/store/routing.h \
+	common/store/balance.c common/store/balance.h
+
+# The daemon's side: the journal into the books, the records into the log database.
+libcommon_a_SOURCES += \
+	common/store/journal.h common/store/journal.c \
+	common/store/movement.h common/store/movement.c \
+	common/store/offline.h common/store/offline.c \
+	common/store/log_batch.h common/store/log_batch.c \
+	common/store/log_rows.h common/store/log_rows.c \
+	common/store/pending.h common/store/pending.c \
+	common/store/lease.h common/store/lease.c \
+	common/store/node.h common/store/node.c

@@ -41,6 +41,10 @@ struct tg_group_access_row {
     bool allowed;
 };
 
+/* What a sealed key is bound to (the aad of tg_seal and tg_unseal): "channel_key:ID". */
+enum { TG_KEY_AAD_TEXT = 40 };
+void tg_channel_key_aad(int64_t key_id, char text[TG_KEY_AAD_TEXT]);
+
 struct tg_routing_rows {
     int64_t version;
     struct tg_channel_row *channels; /* status enabled only */

@@ -74,6 +74,15 @@ class Site:
             "secrets.console_file": str(directory / "console.secrets"),
             "ledger.spool_dir": str(directory / "spool"),
             "net.channel_allow": "127.0.0.0/8, ::1/128",
+            # Seconds of the defaults made short: what is tested is the rule, not the wait.
+            "hold.lease": "4s",
+            "hold.renew": "1s",
+            "stream.keepalive_first": "3s",
+            "stream.keepalive_every": "1s",
+            "stream.gone_check": "1s",
+            "stream.send_timeout": "2s",
+            "retry.backoff_base": "10ms",
+            "snapshot.interval": "2s",
         }
         self.gateway = Gateway(self)
         self.ledger = Ledger(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import socket
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.answer import Answer
-from harness.fcgi import Exchange, FcgiClient
+from harness.fcgi import Exchange, FcgiClient, connect
 from harness.gateway import SOURCE, Site
 from harness.money import M_REF, Price, bill, quota
 from harness.procs import Process, eventually
@@ -171,6 +172,10 @@ class Stack:
     def kill(self) -> None:
         for process in self.processes():
             process.kill()
+
+    def fcgi_socket(self) -> socket.socket:
+        """A bare connection to the gateway's FastCGI socket."""
+        return connect(self.site.address)
 
     # --- configuration through tollgatectl ---------------------------------------------------
 

@@ -85,9 +85,16 @@ class MariaDB:
             input=statements,
             capture_output=True,
             text=True,
+            errors="replace",
         )
         assert done.returncode == 0, done.stderr
         return [line.split("\t") for line in done.stdout.splitlines()]
+
+    def dump(self, database: str) -> str:
+        """Every row of every table, as text: what a leak would show."""
+        tables = self.sql(f"SHOW TABLES FROM `{database}`")
+        rows = [self.sql(f"SELECT * FROM `{table}`", database) for (table,) in tables]
+        return "\n".join("\t".join(row) for table in rows for row in table)
 
     def dsn(self, database: str) -> str:
         return f"mysql://{DB_USER}@localhost/{database}?socket={self.socket}"

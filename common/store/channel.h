@@ -1,0 +1,37 @@
+/* channel - the rows of channels and their keys, and the abilities made from them.
+ *
+ * Every change rewrites the channel's abilities and raises routing_version in its transaction.
+ * A key is sealed with the public key, bound to the id of its row (tg_channel_key_aad).
+ *
+ * Errors   those of db.h; TG_CLASS_CONFLICT "channel_exists"; TG_CLASS_NOT_FOUND
+ *          "channel_not_found"; TG_CLASS_INVALID of check.h and "invalid_url", "invalid_list".
+ * Threads  as the connection.  Blocks  on the database.
+ */
+#ifndef TOLLGATE_STORE_CHANNEL_H
+#define TOLLGATE_STORE_CHANNEL_H
+
+#include "common/crypto/crypto.h"
+#include "common/store/change.h"
+
+struct tg_channel_new {
+    const char *name, *provider, *base_url;
+    const char *organisation, *proxy; /* "" for none */
+    const char *model_mapping, *timeouts; /* JSON objects, NULL for none */
+    const char *const *models;
+    size_t model_count;
+    const char *const *groups;
+    size_t group_count;
+    int64_t priority, weight;
+    const char *key; /* in the clear; leaves this process sealed only */
+    const uint8_t *seal_public;
+    int64_t key_version;
+};
+enum tg_class tg_store_channel_add(struct tg_db *db, const struct tg_actor *actor,
+                                   const struct tg_channel_new *channel, int64_t *ret_id,
+                                   struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
+/* <status>: enabled, disabled, auto_disabled. */
+enum tg_class tg_store_channel_set_status(struct tg_db *db, const struct tg_actor *actor,
+                                          int64_t channel_id, const char *status,
+                                          struct tg_error *err) must_check non_null(1, 2, 4, 5);
+
+#endif

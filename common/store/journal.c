@@ -1,0 +1,365 @@
+#include "common/store/journal.h"
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/store/log_batch.h"
+#include "common/store/movement.h"
+#include "common/store/offline.h"
+#include "common/store/pending.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one transaction works with. */
+struct work {
+    struct tg_db *db;
+    const struct tg_journal_batch *batch;
+    struct tg_error *err;
+    struct tg_id id;                /* marks the rows of this batch */
+    struct tg_buf json;             /* the parameter being made */
+    const struct tg_entry **fresh;  /* really inserted */
+    size_t fresh_count;
+    char cursor[TG_STREAM_ID_TEXT]; /* as found */
+};
+
+static bool stream_id_parse(const char *text, uint64_t *ret_ms, uint64_t *ret_seq)
+{
+    return sscanf(text, "%" SCNu64 "-%" SCNu64, ret_ms, ret_seq) == 2;
+}
+
+int tg_stream_id_compare(const char *a, const char *b)
+{
+    uint64_t ms[2] = {0, 0}, seq[2] = {0, 0};
+
+    if (!stream_id_parse(a, &ms[0], &seq[0]))
+        ms[0] = seq[0] = 0;
+    if (!stream_id_parse(b, &ms[1], &seq[1]))
+        ms[1] = seq[1] = 0;
+    if (ms[0] != ms[1])
+        return ms[0] < ms[1] ? -1 : 1;
+    return seq[0] < seq[1] ? -1 : seq[0] > seq[1];
+}
+
+static void id_list(struct tg_buf *out, const struct tg_entry *const *entries, size_t count)
+{
+    char text[TG_ID_TEXT];
+
+    tg_buf_reset(out);
+    for (size_t i = 0; i < count; i++) {
+        tg_id_format(&entries[i]->id, text);
+        tg_buf_printf(out, "%s\"%s\"", i == 0 ? "[" : ",", text);
+    }
+    tg_buf_str(out, count == 0 ? "[]" : "]");
+}
+
+static enum tg_class lock_cursor(struct work *work)
+{
+    static const char sql[] = "SELECT epoch, run_id, stream_id,"
+                              " ? IS NULL OR IS_USED_LOCK(?) <=> CONNECTION_ID()"
+                              " FROM ledger_cursor WHERE shard = ? FOR UPDATE";
+    const struct tg_journal_batch *batch = work->batch;
+    struct tg_db_value values[] = {TG_DB_S(batch->lock), TG_DB_S(batch->lock),
+                                   TG_DB_I(batch->shard)};
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(work->db, sql, values, 3, &rows);
+
+    if (class != TG_OK) {
+        *work->err = *tg_db_error(work->db);
+        return class;
+    }
+    if (!tg_db_next(rows)) {
+        class = tg_fail(work->err, TG_CLASS_INTERNAL, "ledger_no_cursor",
+                        "shard %d has no row in ledger_cursor", batch->shard);
+    } else if (tg_db_int(rows, 0) != batch->epoch || strcmp(tg_db_text(rows, 1), batch->run_id) ||
+               tg_db_int(rows, 3) == 0) {
+        class = tg_fail(work->err, TG_CLASS_CONFLICT, "ledger_moved",
+                        "shard %d is of epoch %" PRId64 " now, not %" PRId64
+                        ", or of another server or owner",
+                        batch->shard, tg_db_int(rows, 0), batch->epoch);
+    } else {
+        snprintf(work->cursor, sizeof work->cursor, "%s", tg_db_text(rows, 2));
+    }
+    tg_db_rows_free(rows);
+    return class;
+}
+
+static enum tg_class insert_entries(struct work *work)
+{
+    static const char sql[] =
+        "INSERT INTO ledger_entry (request_id, shard, kind, user_id, token_id, channel_id,"
+        " plan_id, amount_quota, batch, at)"
+        " SELECT UNHEX(REPLACE(e.entry, '-', '')), ?, e.kind, e.account, e.token, e.channel,"
+        " e.plan, e.amount, ?, NOW(6) FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+        " entry CHAR(36) PATH '$[0]', kind VARCHAR(16) PATH '$[1]', account BIGINT PATH '$[2]',"
+        " token BIGINT PATH '$[3]', channel BIGINT PATH '$[4]', plan BIGINT PATH '$[5]',"
+        " amount BIGINT PATH '$[6]')) AS e"
+        " ON DUPLICATE KEY UPDATE ledger_entry.request_id = ledger_entry.request_id";
+    const struct tg_journal_batch *batch = work->batch;
+    char id[TG_ID_TEXT];
+
+    tg_buf_reset(&work->json);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct tg_entry *e = batch->entries[i];
+
+        tg_id_format(&e->id, id);
+        tg_buf_printf(&work->json,
+                      "%s[\"%s\",\"%s\",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+                      "]",
+                      i == 0 ? "[" : ",", id, tg_entry_kind_name(e->kind), e->user_id, e->token_id,
+                      e->channel_id, e->funding.plan_id, e->amount_quota);
+    }
+    tg_buf_char(&work->json, ']');
+    struct tg_db_value values[] = {TG_DB_I(batch->shard), TG_DB_B(work->id.bytes, TG_ID_BYTES),
+                                   TG_DB_S(tg_buf_text(&work->json))};
+    return tg_db_run(work->db, sql, values, 3, work->err);
+}
+
+/* One row of find_fresh: takes the entry unless its account does not exist. */
+static enum tg_class take_fresh(struct work *work, const struct tg_db_rows *rows)
+{
+    const struct tg_entry *entry = work->batch->entries[tg_db_int(rows, 0) - 1];
+    char id[TG_ID_TEXT];
+
+    if (tg_db_int(rows, 1) != 0) {
+        tg_id_format(&entry->id, id);
+        return tg_fail(work->err, TG_CLASS_INTERNAL, "ledger_unknown_account",
+                       "entry %s names user %" PRId64 ", token %" PRId64 ", plan %" PRId64
+                       ": one of them does not exist",
+                       id, entry->user_id, entry->token_id, entry->funding.plan_id);
+    }
+    /* an id that the stream holds twice was inserted once */
+    for (size_t i = 0; i < work->fresh_count; i++)
+        if (memcmp(work->fresh[i]->id.bytes, entry->id.bytes, TG_ID_BYTES) == 0)
+            return TG_OK;
+    work->fresh[work->fresh_count++] = entry;
+    return TG_OK;
+}
+
+/* STRAIGHT_JOIN: the batch is small, ledger_entry is not. */
+static enum tg_class find_fresh(struct work *work)
+{
+    static const char sql[] =
+        "SELECT e.n, u.id IS NULL OR (l.token_id <> 0 AND t.id IS NULL)"
+        " OR (l.plan_id <> 0 AND s.id IS NULL)"
+        " FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY, entry CHAR(36) PATH '$')) AS e"
+        " STRAIGHT_JOIN ledger_entry l ON l.request_id = UNHEX(REPLACE(e.entry, '-', ''))"
+        " LEFT JOIN users u ON u.id = l.user_id LEFT JOIN tokens t ON t.id = l.token_id"
+        " LEFT JOIN subscriptions s ON s.id = l.plan_id WHERE l.batch = ? ORDER BY e.n";
+    struct tg_db_rows *rows;
+    enum tg_class class;
+
+    id_list(&work->json, work->batch->entries, work->batch->count);
+    struct tg_db_value values[] = {TG_DB_S(tg_buf_text(&work->json)),
+                                   TG_DB_B(work->id.bytes, TG_ID_BYTES)};
+    class = tg_db_select(work->db, sql, values, 2, &rows);
+    if (class != TG_OK) {
+        *work->err = *tg_db_error(work->db);
+        return class;
+    }
+    while (class == TG_OK && tg_db_next(rows))
+        class = take_fresh(work, rows);
+    tg_db_rows_free(rows);
+    return class;
+}
+
+static enum tg_class move_balances(struct work *work)
+{
+    static const char users[] =
+        "UPDATE users u JOIN JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]',"
+        " quota BIGINT PATH '$[1]', used BIGINT PATH '$[2]', requests BIGINT PATH '$[3]',"
+        " authver BIGINT PATH '$[4]')) AS m ON m.id = u.id"
+        " SET u.quota = u.quota - m.quota, u.used_quota = u.used_quota + m.used,"
+        " u.request_count = u.request_count + m.requests,"
+        " u.authver = GREATEST(u.authver, m.authver)";
+    static const char tokens[] =
+        "UPDATE tokens t JOIN JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]',"
+        " remain BIGINT PATH '$[1]', used BIGINT PATH '$[2]', unlimited INT PATH '$[3]')) AS m"
+        " ON m.id = t.id SET t.remain_quota = t.remain_quota - m.remain,"
+        " t.used_quota = t.used_quota + m.used,"
+        " t.unlimited = IF(m.unlimited < 0, t.unlimited, m.unlimited)";
+    static const char plans[] =
+        "UPDATE subscriptions s JOIN JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]',"
+        " remain BIGINT PATH '$[1]')) AS m ON m.id = s.id"
+        " SET s.remain_quota = s.remain_quota - m.remain";
+    static const struct {
+        const char *sql;
+        void (*sums)(const struct tg_entry *const *entries, size_t count, struct tg_buf *out);
+    } steps[] = {
+        {users, tg_movement_users}, {tokens, tg_movement_tokens}, {plans, tg_movement_plans}};
+    enum tg_class class = TG_OK;
+
+    for (size_t i = 0; i < TG_COUNT_OF(steps) && class == TG_OK; i++) {
+        tg_buf_reset(&work->json);
+        steps[i].sums(work->fresh, work->fresh_count, &work->json);
+        struct tg_db_value sums = TG_DB_S(tg_buf_text(&work->json));
+        if (work->json.len > strlen("[]"))
+            class = tg_db_run(work->db, steps[i].sql, &sums, 1, work->err);
+    }
+    return class;
+}
+
+/* All entries of the batch, known ones too: an offline row of a request that has its end (told by
+ * another way) would otherwise bind its money for ever. */
+static enum tg_class clear_offline(struct work *work)
+{
+    id_list(&work->json, work->batch->entries, work->batch->count);
+    return tg_offline_clear(work->db, tg_buf_text(&work->json), work->err);
+}
+
+static enum tg_class mark_applied(struct work *work)
+{
+    const struct tg_journal_batch *batch = work->batch;
+    bool wanted = false;
+
+    for (size_t i = 0; i < batch->count && !wanted; i++)
+        wanted = !tg_entry_is_request(batch->entries[i]);
+    if (!wanted)
+        return TG_OK;
+    id_list(&work->json, batch->entries, batch->count);
+    return tg_pending_mark(work->db, tg_buf_text(&work->json), work->err);
+}
+
+static enum tg_class set_cursor(struct work *work)
+{
+    static const char sql[] = "UPDATE ledger_cursor SET stream_id = ?, epoch = ?, run_id = ?,"
+                              " updated_at = NOW(6) WHERE shard = ?";
+    const struct tg_journal_batch *batch = work->batch;
+    const struct tg_journal_renewal *renewal = batch->renewal;
+    const char *stream_id = batch->stream_id;
+
+    if (stream_id == NULL || (!batch->cursor_may_go_back &&
+                              tg_stream_id_compare(stream_id, work->cursor) < 0))
+        stream_id = work->cursor;
+    struct tg_db_value values[] = {
+        TG_DB_S(stream_id), TG_DB_I(renewal == NULL ? batch->epoch : renewal->epoch),
+        TG_DB_S(renewal == NULL ? batch->run_id : renewal->run_id), TG_DB_I(batch->shard)};
+    return tg_db_run(work->db, sql, values, 4, work->err);
+}
+
+static enum tg_class enter_entries(struct work *work)
+{
+    static enum tg_class (*const steps[])(struct work *) = {insert_entries, find_fresh,
+                                                            move_balances, clear_offline,
+                                                            mark_applied};
+    enum tg_class class = TG_OK;
+
+    if (work->batch->count == 0)
+        return TG_OK;
+    for (size_t i = 0; i < TG_COUNT_OF(steps) && class == TG_OK; i++)
+        class = steps[i](work);
+    if (class == TG_OK)
+        class = tg_log_batch_keep(work->db, &work->id, work->batch->shard, work->fresh,
+                                  work->fresh_count, work->err);
+    return class;
+}
+
+enum tg_class tg_journal_apply(struct tg_db *db, const struct tg_journal_batch *batch,
+                               size_t *ret_inserted, struct tg_error *err)
+{
+    struct tg_error unused;
+    struct work work = {.db = db, .batch = batch, .err = err != NULL ? err : &unused,
+                        .id = tg_id_new()};
+    enum tg_class class;
+
+    tg_buf_init(&work.json, 0);
+    work.fresh = tg_calloc(batch->count + 1, sizeof *work.fresh);
+    class = tg_db_begin(db, work.err);
+    if (class == TG_OK)
+        class = lock_cursor(&work);
+    if (class == TG_OK)
+        class = enter_entries(&work);
+    if (class == TG_OK)
+        class = set_cursor(&work);
+    if (class == TG_OK)
+        class = tg_db_commit(db, work.err);
+    if (class != TG_OK)
+        tg_db_rollback(db);
+    else
+        *ret_inserted = work.fresh_count;
+    free(work.fresh);
+    tg_buf_done(&work.json);
+    return class;
+}
+
+static enum tg_class insert_reject(struct tg_db *db, int shard,
+                                   const struct tg_journal_refused *refused, struct tg_error *err)
+{
+    static const char sql[] = "INSERT INTO ledger_reject (shard, stream_id, request_id, body,"
+                              " reason, at) VALUES (?, ?, ?, ?, ?, NOW(6))";
+    const struct tg_entry *entry = refused->entry;
+    struct tg_buf text;
+    enum tg_class class;
+
+    tg_buf_init(&text, 0);
+    if (entry != NULL)
+        tg_entry_encode(entry, &text);
+    struct tg_db_value values[] = {
+        TG_DB_I(shard), TG_DB_S(refused->stream_id),
+        entry == NULL ? TG_DB_N : TG_DB_B(entry->id.bytes, TG_ID_BYTES),
+        TG_DB_S(tg_buf_text(&text)), TG_DB_S(refused->reason)};
+    class = tg_db_run(db, sql, values, 5, err);
+    tg_buf_done(&text);
+    return class;
+}
+
+enum tg_class tg_journal_refuse(struct tg_db *db, const struct tg_journal_batch *batch,
+                                const struct tg_journal_refused *refused, struct tg_error *err)
+{
+    struct tg_error unused;
+    struct work work = {.db = db, .batch = batch, .err = err != NULL ? err : &unused};
+    enum tg_class class = tg_db_begin(db, work.err);
+
+    if (class == TG_OK)
+        class = lock_cursor(&work);
+    if (class == TG_OK)
+        class = insert_reject(db, batch->shard, refused, work.err);
+    if (class == TG_OK)
+        class = set_cursor(&work);
+    if (class == TG_OK)
+        class = tg_db_commit(db, work.err);
+    if (class != TG_OK)
+        tg_db_rollback(db);
+    return class;
+}
+
+enum tg_class tg_journal_refuse_alone(struct tg_db *db, int shard,
+                                      const struct tg_journal_refused *refused,
+                                      struct tg_error *err)
+{
+    return insert_reject(db, shard, refused, err);
+}
+
+/* The name carries the database: named locks are the whole server's, and 64 bytes at most. */
+enum tg_class tg_journal_lock(struct tg_db *db, int shard, char ret_name[TG_JOURNAL_LOCK_TEXT],
+                              bool *ret_got, struct tg_error *err)
+{
+    static const char sql[] =
+        "SELECT n.name, COALESCE(GET_LOCK(n.name, 0), 0) FROM"
+        " (SELECT CONCAT('tollgate_shard_', ?, '_', LEFT(SHA1(DATABASE()), 16)) AS name) AS n";
+    struct tg_db_value values[] = {TG_DB_I(shard)};
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
+
+    if (class != TG_OK) {
+        if (err != NULL)
+            *err = *tg_db_error(db);
+        return class;
+    }
+    *ret_got = tg_db_next(rows) && tg_db_int(rows, 1) == 1;
+    snprintf(ret_name, TG_JOURNAL_LOCK_TEXT, "%s", *ret_got ? tg_db_text(rows, 0) : "");
+    tg_db_rows_free(rows);
+    return TG_OK;
+}
+
+void tg_journal_unlock(struct tg_db *db, const char *name)
+{
+    static const char sql[] = "SELECT RELEASE_LOCK(?)";
+    struct tg_db_value values[] = {TG_DB_S(name)};
+    struct tg_db_rows *rows;
+
+    /* a lost connection has released it already */
+    if (tg_db_select(db, sql, values, 1, &rows) == TG_OK)
+        tg_db_rows_free(rows);
+}

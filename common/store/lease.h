@@ -1,0 +1,18 @@
+/* lease - which node does a periodic job: one row per job, taken by whoever finds it free.
+ *
+ * A lease saves work, it protects nothing: every job is harmless when two nodes do it.
+ *
+ * Threads  one per connection.  Blocks  on MySQL.
+ */
+#ifndef TOLLGATE_STORE_LEASE_H
+#define TOLLGATE_STORE_LEASE_H
+
+#include "common/sql/db.h"
+
+/* *ret_mine: <node> has <name> for the next <seconds> (taken, or renewed). */
+enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node, int64_t seconds,
+                            bool *ret_mine, struct tg_error *err) must_check non_null(1, 2, 3, 5);
+enum tg_class tg_lease_drop(struct tg_db *db, const char *name, const char *node,
+                            struct tg_error *err) must_check non_null(1, 2, 3);
+
+#endif

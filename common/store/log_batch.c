@@ -1,0 +1,232 @@
+#include "common/store/log_batch.h"
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/compress/zstd.h"
+#include "common/json/scan.h"
+#include "common/json/writer.h"
+#include "common/store/log_rows.h"
+#include "common/store/movement.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A batch's records, unpacked: 10,000 entries of 100 KiB each. */
+static const size_t most_bytes = (size_t)1 << 30;
+
+void tg_record_bare(const struct tg_entry *entry, const char *node, const char *end_reason,
+                    struct tg_buf *out)
+{
+    char id[TG_ID_TEXT], at[TG_TIME_TEXT], funding[32] = "wallet";
+    struct tg_json_writer json;
+
+    tg_id_format(&entry->id, id);
+    tg_time_format_sql(tg_id_unix_ms(&entry->id) * 1000, at);
+    if (entry->funding.plan_id != 0)
+        snprintf(funding, sizeof funding, "plan:%" PRId64, entry->funding.plan_id);
+    tg_json_writer_init(&json, out);
+    tg_json_begin_object(&json);
+    tg_json_key(&json, "log");
+    tg_json_begin_object(&json);
+    tg_json_put_str(&json, "request_id", id);
+    tg_json_put_str(&json, "created_at", at);
+    tg_json_put_str(&json, "node", node);
+    tg_json_put_int(&json, "user_id", entry->user_id);
+    tg_json_put_int(&json, "token_id", entry->token_id);
+    tg_json_put_int(&json, "channel_id", entry->channel_id);
+    tg_json_put_str(&json, "end_reason", end_reason);
+    tg_json_put_str(&json, "funding", funding);
+    tg_json_put_int(&json, "quota", entry->amount_quota);
+    tg_json_end_object(&json);
+    tg_json_end_object(&json);
+}
+
+/* Strict JSON with a log object that names this request? */
+static bool record_fits(const struct tg_entry *entry)
+{
+    struct tg_span record = entry->record;
+    struct tg_json_place place;
+    char id[TG_ID_TEXT], text[TG_ID_TEXT];
+
+    if (record.len == 0 || tg_json_check(record.ptr, record.len, NULL) != TG_OK ||
+        !tg_json_find(record.ptr, record.len, "log.request_id", &place) ||
+        !tg_json_place_string(record.ptr, &place, text, sizeof text))
+        return false;
+    tg_id_format(&entry->id, id);
+    return strcmp(id, text) == 0;
+}
+
+static void add_line(const struct tg_entry *entry, struct tg_buf *lines)
+{
+    size_t start = lines->len;
+
+    if (record_fits(entry))
+        tg_buf_add(lines, entry->record.ptr, entry->record.len);
+    else
+        tg_record_bare(entry, "", "internal", lines);
+    /* a line break can only stand between two values: inside a string JSON escapes it */
+    for (size_t i = start; i < lines->len; i++)
+        if (lines->data[i] == '\n')
+            lines->data[i] = ' ';
+    tg_buf_char(lines, '\n');
+}
+
+enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_id *id, int shard,
+                                const struct tg_entry *const *entries, size_t count,
+                                struct tg_error *err)
+{
+    static const char sql[] = "INSERT INTO log_batch (id, shard, body) VALUES (?, ?, ?)";
+    struct tg_buf lines, packed;
+    enum tg_class class = TG_OK;
+
+    tg_buf_init(&lines, most_bytes);
+    tg_buf_init(&packed, 0);
+    for (size_t i = 0; i < count; i++)
+        if (tg_entry_is_request(entries[i]))
+            add_line(entries[i], &lines);
+    if (lines.failed)
+        class = tg_fail(err, TG_CLASS_INTERNAL, "log_batch_large",
+                        "the records of one batch are larger than %zu bytes", most_bytes);
+    if (class == TG_OK && lines.len > 0) {
+        class = tg_zstd_pack(lines.data, lines.len, &packed, err);
+        struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES), TG_DB_I(shard),
+                                       TG_DB_B(packed.data, packed.len)};
+        if (class == TG_OK)
+            class = tg_db_run(main_db, sql, values, 3, err);
+    }
+    tg_buf_done(&packed);
+    tg_buf_done(&lines);
+    return class;
+}
+
+void tg_log_batches_free(struct tg_log_batch *batches, size_t count)
+{
+    if (batches == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        tg_buf_done(&batches[i].records);
+    free(batches);
+}
+
+enum tg_class tg_log_batch_oldest(struct tg_db *main_db, int most, struct tg_log_batch **ret,
+                                  size_t *ret_count, struct tg_error *err)
+{
+    static const char sql[] = "SELECT id, body FROM log_batch ORDER BY id LIMIT ?";
+    struct tg_db_value values[] = {TG_DB_I(most)};
+    struct tg_log_batch *list;
+    struct tg_db_rows *rows;
+    size_t count = 0;
+    enum tg_class class = tg_db_select(main_db, sql, values, 1, &rows);
+
+    if (class != TG_OK) {
+        if (err != NULL)
+            *err = *tg_db_error(main_db);
+        return class;
+    }
+    list = tg_calloc((size_t)most + 1, sizeof *list);
+    while (class == TG_OK && tg_db_next(rows)) {
+        struct tg_log_batch *batch = &list[count++];
+
+        memcpy(batch->id.bytes, tg_db_bytes(rows, 0).ptr, TG_ID_BYTES);
+        tg_buf_init(&batch->records, 0);
+        class = tg_zstd_unpack(tg_db_bytes(rows, 1), most_bytes, &batch->records, err);
+    }
+    tg_db_rows_free(rows);
+    if (class != TG_OK) {
+        tg_log_batches_free(list, count);
+        return class;
+    }
+    *ret = list;
+    *ret_count = count;
+    return TG_OK;
+}
+
+/* Is the batch there already? A duplicate key is the answer "done". */
+static enum tg_class claim(struct tg_db *log_db, const struct tg_id *id, bool *ret_done,
+                           struct tg_error *err)
+{
+    static const char sql[] = "INSERT INTO log_applied (batch_id) VALUES (?)";
+    struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES)};
+    struct tg_error why;
+    enum tg_class class = tg_db_run(log_db, sql, values, 1, &why);
+
+    *ret_done = class == TG_CLASS_CONFLICT && strcmp(why.code, "db_duplicate") == 0;
+    if (*ret_done)
+        return TG_OK;
+    if (class != TG_OK && err != NULL)
+        *err = why;
+    return class;
+}
+
+enum tg_class tg_log_batch_enter(struct tg_db *log_db, const struct tg_log_batch *batch,
+                                 struct tg_error *err)
+{
+    bool done = false;
+    enum tg_class class = tg_db_begin(log_db, err);
+
+    if (class == TG_OK)
+        class = claim(log_db, &batch->id, &done, err);
+    if (class == TG_OK && !done)
+        class = tg_log_rows_enter(log_db, tg_buf_text(&batch->records), err);
+    if (class == TG_OK && !done)
+        class = tg_db_commit(log_db, err);
+    if (class != TG_OK || done)
+        tg_db_rollback(log_db);
+    return class;
+}
+
+enum tg_class tg_log_batch_drop(struct tg_db *main_db, const struct tg_id *id,
+                                struct tg_error *err)
+{
+    static const char sql[] = "DELETE FROM log_batch WHERE id = ?";
+    struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES)};
+
+    return tg_db_run(main_db, sql, values, 1, err);
+}
+
+enum tg_class tg_log_batch_move(struct tg_db *main_db, struct tg_db *log_db, int most,
+                                size_t *ret_moved, struct tg_error *err)
+{
+    struct tg_log_batch *batches = NULL;
+    size_t count = 0, moved = 0;
+    enum tg_class class = tg_log_batch_oldest(main_db, most, &batches, &count, err);
+
+    for (; class == TG_OK && moved < count; moved++) {
+        class = tg_log_batch_enter(log_db, &batches[moved], err);
+        if (class == TG_OK)
+            class = tg_log_batch_drop(main_db, &batches[moved].id, err);
+        if (class != TG_OK)
+            break;
+    }
+    tg_log_batches_free(batches, count);
+    *ret_moved = moved;
+    return class;
+}
+
+/* A batch can only be repeated while main still has it, so rows a week older than the oldest batch
+ * (or, when none waits, than now) have no use: main restored from yesterday's copy is covered. */
+enum tg_class tg_log_applied_trim(struct tg_db *main_db, struct tg_db *log_db,
+                                  struct tg_error *err)
+{
+    static const char oldest[] =
+        "SELECT COALESCE(MIN(at), NOW(6)) - INTERVAL 7 DAY FROM log_batch";
+    static const char trim[] = "DELETE FROM log_applied WHERE at < ? LIMIT 10000";
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(main_db, oldest, NULL, 0, &rows);
+
+    if (class != TG_OK) {
+        if (err != NULL)
+            *err = *tg_db_error(main_db);
+        return class;
+    }
+    if (tg_db_next(rows)) {
+        struct tg_db_value values[] = {TG_DB_S(tg_db_text(rows, 0))};
+
+        class = tg_db_run(log_db, trim, values, 1, err);
+    }
+    tg_db_rows_free(rows);
+    return class;
+}
