@@ -5,6 +5,7 @@
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/value.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,16 @@ struct reading {
     struct tg_buf *content; /* NULL: not wanted */
 };
 
+enum { TEXT_SLOT, REASONING_SLOT };
+
 /* Where generated material stands in a delta or message, and whether its text is counted. */
 static const struct {
     const char *key;
     unsigned kind;
     const char *text; /* member of an object, or of the objects of an array, that holds text */
 } slots[] = {
-    {"content", TG_CHAT_TEXT, "text"},
-    {"reasoning_content", TG_CHAT_REASONING, "text"},
+    [TEXT_SLOT] = {"content", TG_CHAT_TEXT, "text"},
+    [REASONING_SLOT] = {"reasoning_content", TG_CHAT_REASONING, "text"},
     {"reasoning", TG_CHAT_REASONING, "text"},
     {"reasoning_details", TG_CHAT_REASONING, NULL}, /* says again what reasoning says */
     {"refusal", TG_CHAT_REFUSAL, "text"},
@@ -53,6 +56,23 @@ static bool says_something(const struct tg_value *part, const char *text)
     return tg_value_is_filled(&value);
 }
 
+static void read_slot(const struct reading *reading, const struct tg_value *value, size_t slot);
+
+/* One element of a content array: {"type":"text","text":…}, or Mistral's
+ * {"type":"thinking","thinking":[{"type":"text",…}]}. Tells whether it fills its own slot. */
+static bool read_part(const struct reading *reading, const struct tg_value *part, const char *text)
+{
+    struct tg_value thinking;
+
+    if (part->type == TG_JSON_OBJECT && tg_value_at(part->text, "thinking", &thinking)) {
+        read_slot(reading, &thinking, REASONING_SLOT);
+        return false;
+    }
+    if (text != NULL)
+        count_member(reading, part, text);
+    return says_something(part, text);
+}
+
 static void read_slot(const struct reading *reading, const struct tg_value *value, size_t slot)
 {
     const char *text = slots[slot].text;
@@ -68,11 +88,8 @@ static void read_slot(const struct reading *reading, const struct tg_value *valu
         if (text != NULL)
             count_member(reading, value, text);
     } else if (value->type == TG_JSON_ARRAY) {
-        for (tg_walk_begin(&walk, value); tg_walk_next(&walk, &part);) {
-            filled |= says_something(&part, text);
-            if (text != NULL)
-                count_member(reading, &part, text);
-        }
+        for (tg_walk_begin(&walk, value); tg_walk_next(&walk, &part);)
+            filled |= read_part(reading, &part, text);
     }
     if (filled)
         reading->event->content |= slots[slot].kind;
@@ -127,7 +144,7 @@ static void read_choice(const struct reading *reading, struct tg_span choice, co
     if (tg_value_at(choice, key, &value) && value.type == TG_JSON_OBJECT)
         read_message(reading, value.text);
     if (tg_value_at(choice, "text", &value)) /* the older completions */
-        read_slot(reading, &value, 0);
+        read_slot(reading, &value, TEXT_SLOT);
     if (reading->event->finish_reason[0] == '\0' && tg_value_at(choice, "finish_reason", &value))
         tg_value_string(&value, reading->event->finish_reason,
                         sizeof(reading->event->finish_reason));
@@ -147,6 +164,12 @@ static void read_choices(const struct reading *reading, struct tg_span text, con
     }
 }
 
+static bool is_half_pair(const char *hex)
+{
+    return (hex[0] | 0x20) == 'd' && hex[1] > '7' && isxdigit((unsigned char)hex[1]) &&
+           isxdigit((unsigned char)hex[2]) && isxdigit((unsigned char)hex[3]);
+}
+
 /* Streams cut text anywhere, also between the two escapes of a surrogate pair. Each half
  * (\ud800 to \udfff) becomes \ufffd before the text is judged once more. */
 static bool is_whole_but_for_surrogates(struct tg_span text)
@@ -156,14 +179,9 @@ static bool is_whole_but_for_surrogates(struct tg_span text)
 
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    for (size_t i = 0; i + 5 < text.len; i++) {
-        if (copy[i] != '\\')
-            continue;
-        if (copy[i + 1] == 'u' && (copy[i + 2] | 0x20) == 'd' && copy[i + 3] > '7' &&
-            strspn(copy + i + 3, "0123456789abcdefABCDEF") >= 3)
+    for (size_t i = 0; i + 5 < text.len; i++)
+        if (copy[i] == '\\' && copy[i + 1] == 'u' && is_half_pair(copy + i + 2))
             memcpy(copy + i + 2, "fffd", 4);
-        i++; /* an escaped backslash escapes nothing */
-    }
     ok = tg_json_check(copy, text.len, NULL) == TG_OK;
     free(copy);
     return ok;
