@@ -169,7 +169,7 @@ static void put_spool(struct tg_buf *out, struct tg_request *req)
     int64_t bytes = 0, oldest_s = 0;
 
     if (tg_spool_list(tg_conf_text(conf, TG_OPTION_LEDGER_SPOOL_DIR), req->worker->node, req->arena,
-                      &files, &count, NULL) != TG_OK)
+                      &files, &count) != TG_OK)
         return;
     for (size_t i = 0; i < count; i++) {
         struct stat file;

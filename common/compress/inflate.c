@@ -75,10 +75,10 @@ static enum tg_class bad(struct tg_error *err, const char *why)
                    "The request body is not what Content-Encoding says (%s).", why);
 }
 
-static enum tg_class feed_zlib(struct tg_inflate *inflate, struct tg_span bytes,
+static enum tg_class feed_zlib(struct tg_inflate *state, struct tg_span bytes,
                                const struct tg_inflate_target *target, struct tg_error *err)
 {
-    z_stream *zlib = &inflate->zlib;
+    z_stream *zlib = &state->zlib;
 
     tg_assert(bytes.len <= UINT_MAX);
     zlib->next_in = (z_const Bytef *)(uintptr_t)bytes.ptr;
@@ -87,22 +87,22 @@ static enum tg_class feed_zlib(struct tg_inflate *inflate, struct tg_span bytes,
         int answer;
         size_t made;
 
-        if (inflate->ended && zlib->avail_in > 0) {
-            if (inflate->encoding != TG_ENCODING_GZIP)
+        if (state->ended && zlib->avail_in > 0) {
+            if (state->encoding != TG_ENCODING_GZIP)
                 return bad(err, "bytes behind its end");
             tg_assert(inflateReset(zlib) == Z_OK); /* members may follow (RFC 1952 2.2) */
-            inflate->ended = false;
+            state->ended = false;
         }
-        zlib->next_out = inflate->out;
+        zlib->next_out = state->out;
         zlib->avail_out = CHUNK;
-        answer = inflate->ended ? Z_BUF_ERROR : inflate(zlib, Z_NO_FLUSH);
+        answer = state->ended ? Z_BUF_ERROR : inflate(zlib, Z_NO_FLUSH);
         if (answer != Z_OK && answer != Z_STREAM_END && answer != Z_BUF_ERROR)
             return bad(err, zlib->msg != NULL ? zlib->msg : "broken");
         made = CHUNK - zlib->avail_out;
-        if (made > 0 && !target->sink(target->context, inflate->out, made))
+        if (made > 0 && !target->sink(target->context, state->out, made))
             return TG_OK;
-        inflate->ended = inflate->ended || answer == Z_STREAM_END;
-        if (zlib->avail_in == 0 && (zlib->avail_out > 0 || inflate->ended))
+        state->ended = state->ended || answer == Z_STREAM_END;
+        if (zlib->avail_in == 0 && (zlib->avail_out > 0 || state->ended))
             return TG_OK;
     }
 }

@@ -3,8 +3,6 @@
 #include "common/base/memory.h"
 #include "common/compress/inflate.h"
 
-#include "common/base/memory.h"
-
 #include <stdlib.h>
 #include <zstd.h>
 

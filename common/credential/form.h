@@ -5,6 +5,7 @@
 #ifndef TOLLGATE_CREDENTIAL_FORM_H
 #define TOLLGATE_CREDENTIAL_FORM_H
 
+#include "common/base/buf.h"
 #include "common/store/credential.h"
 
 /* NULL writes "null". */
