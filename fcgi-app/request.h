@@ -95,7 +95,7 @@ struct tg_request {
     struct tg_id id;
     char id_text[TG_ID_TEXT];
     int64_t started_at_us, created_unix_us;
-    const char *method, *path, *query; /* path decoded once, without the query */
+    const char *method, *path, *query; /* path decoded once and tidied, without the query */
     const char *client_request_id;     /* the client's own x-request-id, "" for none */
     struct tg_address address;
     const char *address_text;
@@ -108,9 +108,12 @@ struct tg_request {
     const struct tg_credential *credential;
     const char *group;         /* the group whose channels and ratio apply */
     int64_t pinned_channel_id; /* 0: none */
+    char token_hmac[65];       /* key of the credential, in hex; never recorded */
 
     /* body */
     struct tg_span body; /* memory or a mapped unlinked file; owned by the body stage */
+    bool body_mapped;
+    int64_t request_bytes; /* of the body as it was sent */
     struct tg_json *json;
     const char *model; /* as the client wrote it */
     bool stream, wants_usage;
