@@ -45,7 +45,7 @@ static enum tg_class read_text(const char *path, char text[FILE_LIMIT_BYTES], st
 {
     size_t len = 0;
     ssize_t got;
-    int fd;
+    int fd = -1;
     enum tg_class class = open_private(path, &fd, err);
 
     if (class != TG_OK)
