@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,11 @@ enum tg_ledger_answer tg_ledger_reserve(struct tg_ledger *ledger, const struct t
     answer = tg_run_to_answer(&run, &outcome);
     if (answer == TG_LEDGER_OK)
         ret_funding->plan_id = outcome.numbers[0];
+    if (answer == TG_LEDGER_TOKEN_SHORT && outcome.numbers[0] <= 0)
+        tg_fail(run.err, TG_CLASS_AUTH, "token_exhausted", "nothing is left of the token's limit");
+    else if (answer == TG_LEDGER_TOKEN_SHORT)
+        tg_fail(run.err, TG_CLASS_FUNDS, "token_quota_insufficient",
+                "the token's limit leaves %" PRId64 " quota", outcome.numbers[0]);
     return answer;
 }
 

@@ -1,1 +1,10 @@
-# Programs of this folder.
+GATEWAY_TEST_LIBS = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+
+check_PROGRAMS += unit-relay-retry unit-relay-classify
+unit_relay_retry_SOURCES = tests/unit/relay/retry.c
+unit_relay_retry_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_relay_retry_LDADD = $(GATEWAY_TEST_LIBS)
+unit_relay_classify_SOURCES = tests/unit/relay/classify.c
+unit_relay_classify_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_relay_classify_LDADD = $(GATEWAY_TEST_LIBS)
+TESTS += unit-relay-retry unit-relay-classify

@@ -1,0 +1,193 @@
+#include "fcgi-app/relay/classify.h"
+
+#include "fcgi-app/convert/error_body.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { RETRY_AFTER_MOST_MS = 300000 };
+
+/* --- no whole answer --------------------------------------------------------------------------- */
+
+static const struct {
+    enum tg_http_end end;
+    enum tg_class class;
+    unsigned flags;
+    const char *code, *message;
+} ends[] = {
+    {TG_HTTP_BAD_URL, TG_CLASS_TRANSPORT, TG_ERROR_CHANNEL, "channel_url_invalid",
+     "the channel's URL or a header is invalid"},
+    {TG_HTTP_REFUSED_ADDRESS, TG_CLASS_TRANSPORT, TG_ERROR_CHANNEL, "channel_address_refused",
+     "the channel's address may not be reached"},
+    {TG_HTTP_DNS, TG_CLASS_TRANSPORT, 0, "upstream_unreachable", "the name was not resolved"},
+    {TG_HTTP_CONNECT, TG_CLASS_TRANSPORT, 0, "upstream_unreachable", "no connection"},
+    {TG_HTTP_TLS, TG_CLASS_TRANSPORT, 0, "upstream_unreachable", "TLS failed"},
+    {TG_HTTP_TIMEOUT_CONNECT, TG_CLASS_TIMEOUT, 0, "upstream_timeout",
+     "the upstream did not take the connection in time"},
+    {TG_HTTP_TIMEOUT_FIRST_BYTE, TG_CLASS_TIMEOUT, 0, "upstream_timeout",
+     "the upstream did not answer in time"},
+    {TG_HTTP_TIMEOUT_DEADLINE, TG_CLASS_TIMEOUT, 0, "upstream_timeout",
+     "the upstream did not answer before the request's deadline"},
+    /* A request is repeated after silence only when not one byte of an answer had come. */
+    {TG_HTTP_TIMEOUT_IDLE, TG_CLASS_TIMEOUT, TG_ERROR_PARTLY_USED, "upstream_timeout",
+     "the upstream fell silent"},
+    {TG_HTTP_RESET, TG_CLASS_TRANSPORT, 0, "upstream_truncated", "the connection broke"},
+    {TG_HTTP_PROTOCOL, TG_CLASS_TRANSPORT, 0, "upstream_invalid", "the answer is not HTTP"},
+};
+
+void tg_classify_end(const struct tg_http_result *result, struct tg_error *ret)
+{
+    for (size_t i = 0; i < TG_COUNT_OF(ends); i++) {
+        if (ends[i].end != result->end)
+            continue;
+        (void)tg_fail(ret, ends[i].class, ends[i].code, "%s", ends[i].message);
+        ret->flags = ends[i].flags;
+        if (result->body_sent)
+            ret->flags |= TG_ERROR_MAYBE_ACCEPTED;
+        return;
+    }
+    (void)tg_fail(ret, TG_CLASS_INTERNAL, "internal", "the exchange was stopped");
+}
+
+/* --- whose fault ----------------------------------------------------------------------------------- */
+
+/* Codes and types with which vendors refuse a key or an account. */
+static const char *const account_codes[] = {
+    "invalid_api_key",       "api_key_invalid",       "incorrect_api_key",
+    "account_deactivated",   "account_suspended",     "billing_not_active",
+    "insufficient_quota",    "insufficient_balance",  "insufficient_user_quota",
+    "billing_hard_limit_reached", "billing_error",    "credit_balance_too_low",
+    "authentication_error",  "unauthenticated",       "key_expired",
+    "quota_exhausted",       "organization_restricted", "access_terminated",
+};
+
+/* Phrases in messages, lower case. Each names the account or the key, so that a refusal for the
+ * model, the region or the content does not match. */
+static const char *const account_phrases[] = {
+    "api key not valid",            "invalid api key",
+    "incorrect api key",            "api key expired",
+    "api_key_invalid",              "invalid x-api-key",
+    "credit balance is too low",    "organization has been disabled",
+    "account has been disabled",    "account is not active",
+    "account has been deactivated", "account has been suspended",
+    "exceeded your current quota",  "check your plan and billing",
+    "insufficient balance",         "insufficient credits",
+    "billing hard limit",           "quota exhausted",
+    "api key has been disabled",    "api key is disabled",
+};
+
+static bool word_is_listed(const char *word)
+{
+    for (size_t i = 0; i < TG_COUNT_OF(account_codes); i++)
+        if (strcasecmp(word, account_codes[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool message_is_listed(const char *message)
+{
+    for (size_t i = 0; i < TG_COUNT_OF(account_phrases); i++)
+        if (strcasestr(message, account_phrases[i]) != NULL)
+            return true;
+    return false;
+}
+
+static bool says_account(const struct tg_error *error)
+{
+    switch (error->status) {
+    case 401:
+    case 402:
+        return true;
+    case 400:
+    case 403:
+    case 429:
+        return word_is_listed(error->code) || word_is_listed(error->type) ||
+               message_is_listed(error->message);
+    default:
+        return false;
+    }
+}
+
+void tg_classify_inside(struct tg_error *error)
+{
+    if (says_account(error)) {
+        error->class = TG_CLASS_ACCOUNT;
+        error->flags |= TG_ERROR_CHANNEL | TG_ERROR_KEY;
+        return;
+    }
+    switch (error->status) {
+    case 400:
+    case 413:
+    case 422:
+        error->flags |= TG_ERROR_NO_RETRY;
+        break;
+    case 404:
+        error->flags |= TG_ERROR_NEXT_CHANNEL;
+        break;
+    default:
+        break;
+    }
+}
+
+void tg_classify_status(int status, struct tg_span body, const struct tg_retry_hints *hints,
+                        int64_t now_unix_us, struct tg_error *ret)
+{
+    tg_error_body_read(status, body, ret);
+    ret->status = status; /* a whole answer's own status stands */
+    tg_classify_inside(ret);
+    ret->retry_after_ms = tg_retry_after_ms(hints, now_unix_us);
+    if (hints->should_retry != NULL && strcasecmp(hints->should_retry, "false") == 0)
+        ret->flags |= TG_ERROR_NEXT_CHANNEL;
+}
+
+/* --- when again ---------------------------------------------------------------------------------------- */
+
+/* "12", "12.5": a number of <unit_ms> milliseconds, rounded up; digits behind three are dropped.
+ * False: no number. */
+static bool read_wait(const char *text, int64_t unit_ms, int64_t *ret)
+{
+    int64_t thousandths = 0, scale = 1000;
+    bool point = false, any = false;
+
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9')
+            return false;
+        any = true;
+        if (point)
+            scale /= 10;
+        thousandths = point ? thousandths + (*text - '0') * scale
+                            : thousandths * 10 + (*text - '0') * 1000;
+        thousandths = TG_MIN(thousandths, INT64_C(1000000000000));
+    }
+    *ret = (thousandths * unit_ms + 999) / 1000;
+    return any;
+}
+
+/* RFC 9110 5.6.7, the preferred form. */
+static bool read_date(const char *text, int64_t now_unix_us, int64_t *ret_ms)
+{
+    struct tm when = {0};
+    const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &when);
+
+    if (end == NULL || *end != '\0')
+        return false;
+    *ret_ms = (int64_t)timegm(&when) * 1000 - now_unix_us / 1000;
+    return true;
+}
+
+int64_t tg_retry_after_ms(const struct tg_retry_hints *hints, int64_t now_unix_us)
+{
+    int64_t wait_ms = 0;
+    bool known = hints->retry_after_ms != NULL && read_wait(hints->retry_after_ms, 1, &wait_ms);
+
+    if (!known && hints->retry_after != NULL)
+        known = read_wait(hints->retry_after, 1000, &wait_ms) ||
+                read_date(hints->retry_after, now_unix_us, &wait_ms);
+    return known ? TG_MAX(TG_MIN(wait_ms, RETRY_AFTER_MOST_MS), 0) : 0;
+}

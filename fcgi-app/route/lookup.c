@@ -1,0 +1,124 @@
+#include "fcgi-app/route/snapshot_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t tg_snapshot_version(const struct tg_snapshot *snapshot)
+{
+    return snapshot->version;
+}
+
+static const struct tg_route *exact_route(const struct tg_snapshot *snapshot, const char *group,
+                                          const char *model)
+{
+    size_t at = tg_route_hash(group, model) & (snapshot->slot_count - 1);
+    const struct tg_route *route;
+
+    for (; (route = snapshot->slots[at]) != NULL; at = (at + 1) & (snapshot->slot_count - 1))
+        if (strcmp(route->group, group) == 0 && strcmp(route->model, model) == 0)
+            return route;
+    return NULL;
+}
+
+static const struct tg_route *pattern_route(const struct tg_snapshot *snapshot, const char *group,
+                                            const char *model)
+{
+    for (size_t i = 0; i < snapshot->pattern_count; i++)
+        if (strcmp(snapshot->patterns[i]->group, group) == 0 &&
+            tg_pattern_matches(snapshot->patterns[i]->model, model))
+            return snapshot->patterns[i];
+    return NULL;
+}
+
+const struct tg_ability *tg_snapshot_abilities(const struct tg_snapshot *snapshot,
+                                               const char *group, const char *model,
+                                               size_t *ret_count)
+{
+    const struct tg_route *route = exact_route(snapshot, group, model);
+
+    /* A star in a client's model name is a character like any other: no exact name has one. */
+    if (route == NULL)
+        route = pattern_route(snapshot, group, model);
+    *ret_count = route == NULL ? 0 : route->count;
+    return route == NULL ? NULL : route->abilities;
+}
+
+bool tg_snapshot_knows_model(const struct tg_snapshot *snapshot, const char *model)
+{
+    for (size_t i = 0; i < snapshot->route_count; i++) {
+        const struct tg_route *route = &snapshot->routes[i];
+
+        if (route->pattern ? tg_pattern_matches(route->model, model)
+                           : strcmp(route->model, model) == 0)
+            return true;
+    }
+    return false;
+}
+
+const struct tg_price *tg_snapshot_price(const struct tg_snapshot *snapshot, const char *model)
+{
+    const struct tg_price_row *best = NULL;
+
+    for (size_t i = 0; i < snapshot->price_count; i++) {
+        const struct tg_price_row *row = &snapshot->prices[i];
+
+        if (strchr(row->model, '*') == NULL) {
+            if (strcmp(row->model, model) == 0)
+                return &row->price;
+        } else if (tg_pattern_matches(row->model, model) &&
+                   (best == NULL || tg_pattern_compare(row->model, best->model) > 0)) {
+            best = row;
+        }
+    }
+    return best == NULL ? NULL : &best->price;
+}
+
+static const struct tg_group_access_row *access_row(const struct tg_snapshot *snapshot,
+                                                    const char *user_group, const char *used_group)
+{
+    for (size_t i = 0; i < snapshot->access_count; i++)
+        if (strcmp(snapshot->access[i].user_group, user_group) == 0 &&
+            strcmp(snapshot->access[i].used_group, used_group) == 0)
+            return &snapshot->access[i];
+    return NULL;
+}
+
+const char *tg_snapshot_ratio(const struct tg_snapshot *snapshot, const char *user_group,
+                              const char *used_group)
+{
+    const struct tg_group_access_row *access = access_row(snapshot, user_group, used_group);
+
+    if (access != NULL ? !access->allowed : strcmp(user_group, used_group) != 0)
+        return NULL;
+    if (access != NULL && access->ratio[0] != '\0')
+        return access->ratio;
+    for (size_t i = 0; i < snapshot->group_count; i++)
+        if (strcmp(snapshot->groups[i].name, used_group) == 0)
+            return snapshot->groups[i].ratio;
+    return "1"; /* a group nobody has priced */
+}
+
+void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,
+                        tg_snapshot_model_fn *visit, void *context)
+{
+    for (size_t i = 0; i < snapshot->route_count; i++)
+        if (!snapshot->routes[i].pattern && strcmp(snapshot->routes[i].group, group) == 0)
+            visit(context, snapshot->routes[i].model);
+}
+
+const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
+{
+    size_t low = 0, high = snapshot->channel_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (snapshot->channels[middle].id == id)
+            return &snapshot->channels[middle];
+        if (snapshot->channels[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

@@ -1,0 +1,248 @@
+#include "fcgi-app/route/snapshot_build.h"
+
+#include "common/base/log.h"
+#include "common/conf/units.h"
+#include "common/json/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- channels and their keys ---------------------------------------------------------------------- */
+
+static int compare_ids(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_channel_id(const void *a, const void *b)
+{
+    return compare_ids(((const struct tg_channel *)a)->id, ((const struct tg_channel *)b)->id);
+}
+
+/* A member of the timeouts object; 0 when absent or no duration. */
+static int64_t timeout_of(const struct tg_channel_row *row, const char *name)
+{
+    size_t len = strlen(row->timeouts);
+    struct tg_json_place place;
+    char text[32];
+    int64_t us;
+
+    if (len == 0 || !tg_json_find(row->timeouts, len, name, &place))
+        return 0;
+    if (tg_json_place_string(row->timeouts, &place, text, sizeof text) &&
+        tg_duration_parse(text, &us) && us > 0)
+        return us;
+    tg_log(TG_LOG_WARNING, "route", "channel %lld: the timeout \"%s\" is ignored",
+           (long long)row->id, name);
+    return 0;
+}
+
+static struct tg_channel channel_of(const struct tg_channel_row *row)
+{
+    return (struct tg_channel){
+        .id = row->id,
+        .priority = row->priority,
+        .weight = row->weight,
+        .name = row->name,
+        .provider = row->provider,
+        .base_url = row->base_url,
+        .organisation = row->organisation,
+        .proxy = row->proxy,
+        .connect_us = timeout_of(row, "connect"),
+        .first_byte_us = timeout_of(row, "first_byte"),
+        .idle_us = timeout_of(row, "idle"),
+        .bill_upstream = row->bill_upstream,
+        .model_mapping = row->model_mapping,
+        .key = "",
+        .key_hint = "",
+    };
+}
+
+static struct tg_channel *channel_at(const struct tg_snapshot *snapshot, int64_t id)
+{
+    const struct tg_channel wanted = {.id = id};
+
+    if (snapshot->channel_count == 0)
+        return NULL;
+    return bsearch(&wanted, snapshot->channels, snapshot->channel_count, sizeof wanted,
+                   by_channel_id);
+}
+
+/* The first key of a channel that opens is the one that is used. */
+static void open_key(struct tg_snapshot *snapshot, const struct tg_channel_key_row *row,
+                     const struct tg_secrets *secrets)
+{
+    struct tg_channel *channel = channel_at(snapshot, row->channel_id);
+    char aad[TG_KEY_AAD_TEXT];
+    struct tg_error err;
+    struct tg_buf key;
+
+    if (channel == NULL || channel->key[0] != '\0')
+        return;
+    tg_channel_key_aad(row->id, aad);
+    tg_buf_init(&key, 0);
+    if (tg_unseal(secrets->seal_private, aad, row->sealed, &key, &err) == TG_OK) {
+        channel->key_id = row->id;
+        channel->key = tg_arena_strndup(snapshot->arena, tg_buf_text(&key), key.len);
+        channel->key_hint = row->hint;
+    } else {
+        tg_log(TG_LOG_ERROR, "route", "channel %lld: key %lld cannot be opened (%s)",
+               (long long)row->channel_id, (long long)row->id, err.code);
+    }
+    if (key.len > 0)
+        tg_wipe(key.data, key.len);
+    tg_buf_done(&key);
+}
+
+static void build_channels(struct tg_snapshot *snapshot, const struct tg_routing_rows *rows,
+                           const struct tg_secrets *secrets)
+{
+    snapshot->channel_count = rows->channel_count;
+    snapshot->channels =
+        tg_arena_calloc(snapshot->arena, rows->channel_count, sizeof *snapshot->channels);
+    for (size_t i = 0; i < rows->channel_count; i++)
+        snapshot->channels[i] = channel_of(&rows->channels[i]);
+    if (rows->channel_count > 0)
+        qsort(snapshot->channels, snapshot->channel_count, sizeof *snapshot->channels,
+              by_channel_id);
+    for (size_t i = 0; i < rows->key_count; i++)
+        open_key(snapshot, &rows->keys[i], secrets);
+}
+
+/* --- the index group -> model -> channels ------------------------------------------------------------ */
+
+static int by_ability(const void *left, const void *right)
+{
+    const struct tg_ability_row *a = left, *b = right;
+    int order = strcmp(a->group_name, b->group_name);
+
+    if (order == 0)
+        order = strcmp(a->model, b->model);
+    if (order == 0)
+        order = compare_ids(b->priority, a->priority);
+    return order != 0 ? order : compare_ids(a->channel_id, b->channel_id);
+}
+
+static bool starts_route(const struct tg_route *route, const struct tg_ability_row *row)
+{
+    return route == NULL || strcmp(route->group, row->group_name) != 0 ||
+           strcmp(route->model, row->model) != 0;
+}
+
+static void build_routes(struct tg_snapshot *snapshot, struct tg_routing_rows *rows)
+{
+    struct tg_ability *abilities =
+        tg_arena_calloc(snapshot->arena, rows->ability_count, sizeof *abilities);
+    struct tg_route *route = NULL;
+
+    if (rows->ability_count > 0)
+        qsort(rows->abilities, rows->ability_count, sizeof *rows->abilities, by_ability);
+    snapshot->routes =
+        tg_arena_calloc(snapshot->arena, rows->ability_count, sizeof *snapshot->routes);
+    for (size_t i = 0; i < rows->ability_count; i++) {
+        const struct tg_ability_row *row = &rows->abilities[i];
+        const struct tg_channel *channel = channel_at(snapshot, row->channel_id);
+
+        if (channel == NULL)
+            continue;
+        if (starts_route(route, row)) {
+            route = &snapshot->routes[snapshot->route_count++];
+            route->group = row->group_name;
+            route->model = row->model;
+            route->abilities = abilities;
+            route->pattern = strchr(row->model, '*') != NULL;
+        }
+        *abilities++ = (struct tg_ability){row->priority, row->weight, channel};
+        route->count++;
+    }
+}
+
+uint64_t tg_route_hash(const char *group, const char *model)
+{
+    uint64_t value = UINT64_C(14695981039346656037); /* FNV-1a over "group NUL model" */
+
+    for (; *group != '\0'; group++)
+        value = (value ^ (unsigned char)*group) * UINT64_C(1099511628211);
+    value *= UINT64_C(1099511628211);
+    for (; *model != '\0'; model++)
+        value = (value ^ (unsigned char)*model) * UINT64_C(1099511628211);
+    return value;
+}
+
+static void put_slot(struct tg_snapshot *snapshot, struct tg_route *route)
+{
+    size_t at = tg_route_hash(route->group, route->model) & (snapshot->slot_count - 1);
+
+    while (snapshot->slots[at] != NULL)
+        at = (at + 1) & (snapshot->slot_count - 1);
+    snapshot->slots[at] = route;
+}
+
+static int most_exact_first(const void *left, const void *right)
+{
+    const struct tg_route *const *a = left, *const *b = right;
+
+    return tg_pattern_compare((*b)->model, (*a)->model);
+}
+
+static void build_index(struct tg_snapshot *snapshot)
+{
+    snapshot->slot_count = 8;
+    while (snapshot->slot_count < 2 * snapshot->route_count)
+        snapshot->slot_count *= 2;
+    snapshot->slots = tg_arena_calloc(snapshot->arena, snapshot->slot_count,
+                                      sizeof *snapshot->slots);
+    snapshot->patterns = tg_arena_calloc(snapshot->arena, snapshot->route_count,
+                                         sizeof *snapshot->patterns);
+    for (size_t i = 0; i < snapshot->route_count; i++) {
+        struct tg_route *route = &snapshot->routes[i];
+
+        if (route->pattern)
+            snapshot->patterns[snapshot->pattern_count++] = route;
+        else
+            put_slot(snapshot, route);
+    }
+    if (snapshot->pattern_count > 0)
+        qsort(snapshot->patterns, snapshot->pattern_count, sizeof *snapshot->patterns,
+              most_exact_first);
+}
+
+static int by_price_model(const void *a, const void *b)
+{
+    return strcmp(((const struct tg_price_row *)a)->model,
+                  ((const struct tg_price_row *)b)->model);
+}
+
+struct tg_snapshot *tg_snapshot_build(struct tg_routing_rows *rows, struct tg_arena *arena,
+                                      const struct tg_secrets *secrets)
+{
+    struct tg_snapshot *made = tg_arena_calloc(arena, 1, sizeof *made);
+
+    made->arena = arena;
+    made->version = rows->version;
+    build_channels(made, rows, secrets);
+    build_routes(made, rows);
+    build_index(made);
+    if (rows->price_count > 0)
+        qsort(rows->prices, rows->price_count, sizeof *rows->prices, by_price_model);
+    made->prices = rows->prices;
+    made->price_count = rows->price_count;
+    made->groups = rows->groups;
+    made->group_count = rows->group_count;
+    made->access = rows->access;
+    made->access_count = rows->access_count;
+    return made;
+}
+
+void tg_snapshot_free(struct tg_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    for (size_t i = 0; i < snapshot->channel_count; i++)
+        if (snapshot->channels[i].key[0] != '\0') {
+            char *key = (char *)(uintptr_t)snapshot->channels[i].key;
+
+            tg_wipe(key, strlen(key));
+        }
+    tg_arena_free(snapshot->arena);
+}
