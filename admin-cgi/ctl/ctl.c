@@ -9,7 +9,7 @@
 #include "common/base/clock.h"
 
 /* A person waits; what is away for longer is away. */
-static const int64_t redis_wait_us = 2000000;
+static const int64_t redis_wait_us = 1500000;
 
 void ctl_init(struct ctl *ctl)
 {

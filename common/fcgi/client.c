@@ -19,13 +19,15 @@ enum { HEADER_LEN = 8, CONTENT_MOST = 65535, REQUEST_ID = 1, RESPONDER = 1 };
 
 struct link {
     int fd;
+    const char *address;
     int64_t deadline_at_us;
     struct tg_error *err;
 };
 
 static enum tg_class down(const struct link *link, const char *what)
 {
-    return tg_fail(link->err, TG_CLASS_DOWN, "gateway_down", "%s", what);
+    return tg_fail(link->err, TG_CLASS_DOWN, "gateway_down", "the gateway at %s: %s",
+                   link->address, what);
 }
 
 static enum tg_class wait_for(const struct link *link, short events)
@@ -38,7 +40,7 @@ static enum tg_class wait_for(const struct link *link, short events)
         left_ms = (link->deadline_at_us - tg_now_us() + 999) / 1000;
         ready = left_ms <= 0 ? 0 : poll(&look, 1, (int)TG_MIN(left_ms, 3600000));
     } while (ready < 0 && errno == EINTR);
-    return ready > 0 ? TG_OK : down(link, "the gateway gave no answer in time");
+    return ready > 0 ? TG_OK : down(link, "no answer in time");
 }
 
 static enum tg_class connect_to(struct link *link, const struct sockaddr *address, socklen_t len)
@@ -66,7 +68,7 @@ static enum tg_class open_unix(struct link *link, const char *path)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     if (strlen(path) >= sizeof address.sun_path)
-        return down(link, "the path of the gateway's socket is too long");
+        return down(link, "the path is too long");
     memcpy(address.sun_path, path, strlen(path) + 1);
     return connect_to(link, (const struct sockaddr *)&address, sizeof address);
 }
@@ -81,13 +83,13 @@ static enum tg_class open_tcp(struct link *link, const char *text)
     size_t len = colon == NULL ? 0 : (size_t)(colon - text);
 
     if (len == 0 || len >= sizeof host)
-        return down(link, "the gateway's address is not tcp:HOST:PORT");
+        return down(link, "this is not tcp:HOST:PORT");
     if (text[0] == '[' && text[len - 1] == ']')
         snprintf(host, sizeof host, "%.*s", (int)len - 2, text + 1);
     else
         snprintf(host, sizeof host, "%.*s", (int)len, text);
     if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
-        return down(link, "the gateway's host name is not known");
+        return down(link, "the host name is not known");
     class = connect_to(link, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     return class;
@@ -99,7 +101,7 @@ static enum tg_class open_link(struct link *link, const char *address)
         return open_unix(link, address + 5);
     if (strncmp(address, "tcp:", 4) == 0)
         return open_tcp(link, address + 4);
-    return down(link, "the gateway's address is neither unix: nor tcp:");
+    return down(link, "this is neither unix:PATH nor tcp:HOST:PORT");
 }
 
 static void add_record(struct tg_buf *out, int type, const void *content, size_t len)
@@ -179,7 +181,7 @@ static enum tg_class receive(const struct link *link, void *bytes, size_t len)
             continue;
         }
         if (got == 0)
-            return down(link, "the gateway closed the connection without a whole answer");
+            return down(link, "it closed the connection without a whole answer");
         if (errno != EAGAIN && errno != EINTR)
             return down(link, strerror(errno));
         class = wait_for(link, POLLIN);
@@ -243,7 +245,10 @@ static enum tg_class read_head(const struct tg_buf *bytes, struct tg_fcgi_answer
 enum tg_class tg_fcgi_ask(const struct tg_fcgi_call *call, struct tg_buf *bytes,
                           struct tg_fcgi_answer *ret, struct tg_error *err)
 {
-    struct link link = {.fd = -1, .deadline_at_us = call->deadline_at_us, .err = err};
+    struct link link = {.fd = -1,
+                        .address = call->address,
+                        .deadline_at_us = call->deadline_at_us,
+                        .err = err};
     struct tg_buf request;
     enum tg_class class = open_link(&link, call->address);
 
