@@ -312,7 +312,9 @@ void views_are_json_without_secrets(void **state)
                      "UPDATE users SET quota = 1, password_hash = 'hidden'");
     tg_buf_init(&buf, 0);
     tg_json_writer_init(&out, &buf);
+    tg_json_begin_object(&out);
     assert_int_equal(tg_view_user(house->db, "alice", &out, &house->err), TG_OK);
+    tg_json_end_object(&out);
     root = parsed(&buf);
     assert_int_equal(tg_json_get_int(root, "quota", &number), TG_JSON_GOT);
     assert_int_equal(number, 1);
