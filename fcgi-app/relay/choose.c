@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { NO_CHANNEL_RETRY_MS = 5000 };
-
 bool tg_relay_was_tried(const struct tg_relay *relay, int64_t channel_id)
 {
     for (size_t i = 0; i < relay->tried_count; i++)
@@ -29,7 +27,7 @@ void tg_relay_mark_tried(struct tg_relay *relay, int64_t channel_id)
 
 /* --- copies: the snapshot is given back before the call (AMENDMENTS N1) --------------------------- */
 
-static struct tg_channel copy_channel(struct tg_arena *arena, const struct tg_channel *from)
+struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_channel *from)
 {
     struct tg_channel copy = *from;
 
@@ -145,11 +143,9 @@ enum tg_class tg_relay_choose(struct tg_relay *relay, struct tg_choice *ret, str
                        "The gateway has no routing data yet. Try again later.");
     channel = pick(relay, snapshot, ret);
     if (channel == NULL) {
-        class = tg_fail(err, TG_CLASS_NO_CHANNEL, "no_channel",
-                        "No upstream channel is available for this model.");
-        err->retry_after_ms = NO_CHANNEL_RETRY_MS;
+        class = tg_relay_no_channel(err);
     } else {
-        ret->channel = copy_channel(relay->req->arena, channel);
+        ret->channel = tg_relay_copy_channel(relay->req->arena, channel);
         ret->provider = tg_provider_find(channel->provider);
         ret->quote = quote_of(relay, snapshot, channel);
     }

@@ -39,16 +39,19 @@ void tg_relay_finish(struct tg_request *req, struct tg_transfer *transfer)
     tg_buf_add(&req->tail, tg_chat_done.ptr, tg_chat_done.len);
 }
 
+enum tg_class tg_relay_no_channel(struct tg_error *err)
+{
+    (void)tg_fail(err, TG_CLASS_NO_CHANNEL, "no_channel",
+                  "No upstream channel is available for this model.");
+    err->retry_after_ms = NO_CHANNEL_RETRY_MS;
+    return err->class;
+}
+
 void tg_relay_fail(struct tg_request *req, const struct tg_error *error)
 {
-    bool own_fault = (error->flags & TG_ERROR_CHANNEL) != 0 && error->class != TG_CLASS_ACCOUNT;
-
-    if (!own_fault) {
-        req->error = *error;
-        return;
-    }
     /* What is wrong with a channel's settings is none of the client's business. */
-    (void)tg_fail(&req->error, TG_CLASS_NO_CHANNEL, "no_channel",
-                  "No upstream channel is available for this model.");
-    req->error.retry_after_ms = NO_CHANNEL_RETRY_MS;
+    if ((error->flags & TG_ERROR_CHANNEL) != 0 && error->class != TG_CLASS_ACCOUNT)
+        (void)tg_relay_no_channel(&req->error);
+    else
+        req->error = *error;
 }

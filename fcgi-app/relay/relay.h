@@ -40,6 +40,8 @@ struct tg_choice {
 /* Errors: TG_CLASS_NO_CHANNEL; TG_CLASS_OVERLOAD without a snapshot. */
 enum tg_class tg_relay_choose(struct tg_relay *relay, struct tg_choice *ret, struct tg_error *err)
     must_check non_null(1, 2, 3);
+struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_channel *from)
+    non_null(1, 2);
 bool tg_relay_was_tried(const struct tg_relay *relay, int64_t channel_id) non_null(1);
 void tg_relay_mark_tried(struct tg_relay *relay, int64_t channel_id) non_null(1);
 /* The client's allowed header, copied; NULL when absent. */
@@ -55,6 +57,7 @@ void tg_relay_record_decision(struct tg_request *req, struct tg_attempt *attempt
 void tg_relay_bill(struct tg_request *req, const struct tg_transfer *transfer) non_null(1, 2);
 /* Leaves the last bytes of a whole answer in req->tail. */
 void tg_relay_finish(struct tg_request *req, struct tg_transfer *transfer) non_null(1, 2);
+enum tg_class tg_relay_no_channel(struct tg_error *err) non_null(1);
 /* Turns the error of the last attempt into the one that the client sees, in req->error. */
 void tg_relay_fail(struct tg_request *req, const struct tg_error *error) non_null(1, 2);
 

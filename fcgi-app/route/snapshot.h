@@ -69,5 +69,8 @@ void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,
                         tg_snapshot_model_fn *visit, void *context) non_null(1, 2, 3);
 const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
     non_null(1);
+/* The first model that a channel offers by its exact name, copied; NULL: none. */
+const char *tg_snapshot_channel_model(const struct tg_snapshot *snapshot, struct tg_arena *arena,
+                                      int64_t id) non_null(1, 2);
 
 #endif
