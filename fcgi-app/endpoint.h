@@ -28,9 +28,15 @@ struct tg_endpoint {
     enum tg_operation operation;
 };
 
-/* Pure. NULL: unknown path; *ret_method_wrong tells 405 from 404. */
+/* Brings a decoded path into the table's form, in place: "//v1//v1/models/" is "/v1/models". */
+void tg_endpoint_tidy(char *path) non_null(1);
+/* Pure, <path> is tidy. NULL: unknown path; *ret_method_wrong tells 405 from 404. */
 const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
                                            bool *ret_method_wrong) must_check non_null(1, 2, 3);
+/* What the star of the endpoint's path stands for in <path>, "" without a star. */
+const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path) non_null(1, 2);
+/* The methods that <path> has, for the Allow header of a 405: "GET, POST". */
+void tg_endpoint_allow(const char *path, char *text, size_t room) non_null(1, 2);
 const char *tg_protocol_name(enum tg_protocol protocol);
 
 #endif

@@ -10,6 +10,8 @@
 
 enum tg_verdict tg_stage_endpoint(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_access(struct tg_request *req) must_check non_null(1);
+/* Reserve found the credential stale: drops it from the cache and runs access again. */
+enum tg_verdict tg_access_again(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_rate(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_body(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_session(struct tg_request *req) must_check non_null(1);

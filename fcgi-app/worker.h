@@ -1,7 +1,7 @@
 /* worker - what one worker process holds, shared by its threads.
  *
  * Made after the fork (libcurl, Redis and MySQL handles are not fork-safe); the shared mapping is
- * the master's. Conf and snapshot are immutable and swapped by pointer under one mutex each.
+ * the master's. Settings and snapshot are immutable and swapped by pointer.
  *
  * Threads  any.
  */
@@ -16,12 +16,15 @@
 #include "common/ledger/spool.h"
 #include "fcgi-app/route/snapshot.h"
 
+#include <stdatomic.h>
+
 struct tg_shared;
 
-/* Values of the conf that requests need, parsed once per (re)load. Reference-counted: a request
- * takes one at its start. */
+/* Values of the conf that requests need, parsed once per (re)load; see settings.h. */
 struct tg_settings {
-    const struct tg_conf *conf;
+    struct tg_conf *conf;
+    struct tg_arena *arena;       /* holds all of this */
+    struct tg_settings *previous; /* replaced by these; requests may still read them */
     struct tg_cidr *channel_allow, *trusted_proxies, *metrics_allow;
     size_t channel_allow_count, trusted_proxies_count, metrics_allow_count;
     struct tg_status_ranges retry_statuses;
@@ -39,8 +42,9 @@ struct tg_worker {
     struct tg_ledger *ledger;
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
-    /* private: worker.c */
-    struct tg_settings *settings;
+    atomic_bool draining; /* about to end: takes no new requests */
+    /* private: worker.c swaps it on reload, tg_worker_settings reads it */
+    struct tg_settings *_Atomic settings;
 };
 
 /* The settings in force. Borrowed until the worker's next reload plus the longest request; they

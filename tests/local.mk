@@ -33,5 +33,6 @@ include tests/unit/count/local.mk
 include tests/unit/daemon/local.mk
 endif
 
+include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/style/local.mk

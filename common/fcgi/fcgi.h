@@ -21,8 +21,8 @@ struct tg_fcgi *tg_fcgi_new(int listen_fd) must_check;
 void tg_fcgi_free(struct tg_fcgi *fcgi); /* NULL is fine */
 
 enum tg_fcgi_accepted { TG_FCGI_REQUEST, TG_FCGI_NOTHING, TG_FCGI_NO_DESCRIPTORS };
-/* Takes a connection that is waiting and reads its parameters. NOTHING: another process was
- * faster or the peer sent garbage. <send_timeout_us> bounds every later write. Blocks: on the peer's
+/* Takes a connection that is waiting (the kept one first) and reads its parameters. NOTHING: another
+ * process was faster, the peer sent garbage or more than 256 KiB of parameters. <send_timeout_us> bounds every later write. Blocks: on the peer's
  * parameters only, without any lock of ours. */
 enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_us) non_null(1);
 
@@ -34,7 +34,10 @@ typedef void tg_fcgi_visit_fn(void *context, const char *name, const char *value
 void tg_fcgi_each_param(const struct tg_fcgi *fcgi, tg_fcgi_visit_fn *visit, void *context)
     non_null(1, 2);
 
-/* Body bytes; *ret_len 0 at the end. TG_CLASS_GONE when the peer broke off. Blocks. */
+/* Limit for the reads that follow (monotonic). */
+void tg_fcgi_set_read_deadline(struct tg_fcgi *fcgi, int64_t deadline_at_us) non_null(1);
+/* The body bytes that have come, at least one; *ret_len 0 at the end. TG_CLASS_GONE when the peer
+ * broke off, TG_CLASS_TIMEOUT at the deadline. Blocks. */
 enum tg_class tg_fcgi_read(struct tg_fcgi *fcgi, void *bytes, size_t room, size_t *ret_len,
                            struct tg_error *err) must_check non_null(1, 2, 4);
 
@@ -42,7 +45,8 @@ enum tg_class tg_fcgi_read(struct tg_fcgi *fcgi, void *bytes, size_t room, size_
 enum tg_class tg_fcgi_write(struct tg_fcgi *fcgi, const void *bytes, size_t len) non_null(1);
 enum tg_class tg_fcgi_flush(struct tg_fcgi *fcgi) non_null(1);
 
-/* The descriptor to poll while waiting for an upstream, once the body was read to its end. */
+/* The descriptor to poll while waiting for an upstream, once the body was read to its end. Between
+ * two requests: the connection that the web server keeps open, or -1. */
 int tg_fcgi_descriptor(const struct tg_fcgi *fcgi) non_null(1);
 /* Has the peer gone? Looks at the descriptor without blocking: POLLHUP or an error is gone on
  * both kinds of socket, POLLRDHUP alone is gone on TCP and a half close on a Unix socket. */
@@ -52,7 +56,8 @@ short tg_fcgi_poll_events(const struct tg_fcgi *fcgi) non_null(1);
 
 /* Ends the answer: the client has everything after this. Does not wait for the peer. */
 void tg_fcgi_end(struct tg_fcgi *fcgi) non_null(1);
-/* Closes the connection. May block 2 s per read of a peer that does not close: owe nothing. */
+/* Closes the connection, or keeps it when the web server asked for that. May block 2 s for a peer
+ * that does not close: owe nothing. */
 void tg_fcgi_finish(struct tg_fcgi *fcgi) non_null(1);
 
 #endif

@@ -1,2 +1,2 @@
 libcommon_a_SOURCES += \
-	common/fcgi/fcgi.h
+	common/fcgi/fcgi.c common/fcgi/fcgi.h

@@ -63,7 +63,8 @@ struct tg_reserve {
     int64_t trust_quota;  /* 0: always take the deposit */
     int64_t authver;      /* of the credential that was checked */
 };
-/* Takes the deposit of a new request. On OK *ret_funding says from where. */
+/* Takes the deposit of a new request. On OK *ret_funding says from where; on TOKEN_SHORT the error
+ * code tells "token_exhausted" (nothing is left) from "token_quota_insufficient". */
 enum tg_ledger_answer tg_ledger_reserve(struct tg_ledger *ledger, const struct tg_reserve *reserve,
                                         int64_t deadline_at_us, struct tg_funding *ret_funding,
                                         struct tg_error *err) must_check non_null(1, 2, 4);
@@ -87,6 +88,12 @@ enum tg_ledger_answer tg_ledger_extend(struct tg_ledger *ledger, const struct tg
 enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg_entry *entry,
                                        int64_t deadline_at_us, struct tg_error *err) must_check
     non_null(1, 2);
+
+/* The same in one epoch only: when the shard has gone on to another one nothing runs, UNAVAILABLE.
+ * For the replay: what it knows of ledger_entry is true in the epoch in which it asked. */
+enum tg_ledger_answer tg_ledger_settle_in(struct tg_ledger *ledger, int64_t epoch,
+                                          const struct tg_entry *entry, int64_t deadline_at_us,
+                                          struct tg_error *err) must_check non_null(1, 3);
 
 /* Live view of one user's account for `show` and the audit (loads it when missing). */
 struct tg_live_account {

@@ -5,7 +5,8 @@
  * nothing. All arithmetic is exact; a bill is rounded half-up once at its end; a non-zero price
  * with any token used bills at least 1 quota.
  *
- *   input  = base*in + cache_read*cr + cache_write_5m*cw5 + cache_write_1h*cw1h + image*img + audio_in*ain
+ *   input  = base*in + cache_read*cr + cache_write_5m*cw5 + cache_write_1h*cw1h
+ *            + image*img + audio_in*ain
  *   output = text_out*out + audio_out*aout
  *   bill   = (input + output) * ratio + tool_calls * tool_price * ratio
  *
@@ -57,7 +58,9 @@ enum tg_class tg_deposit(const struct tg_price *price, const struct tg_deposit_f
                          int64_t *ret_quota, struct tg_error *err) must_check non_null(1, 2, 3);
 
 /* The bill; <steps> (NULL allowed) gets the sum line by line as JSON for bill_json:
- * {"ratio":"1","lines":[{"what":"input","tokens":12,"price":"2.5","quota":"15"}…],"exact":"…","quota":n}. */
+ * {"ratio":"1","lines":[{"what":"input","tokens":12,"price":"2.5","quota":"15"}…],
+ *  "exact":"…","quota":n}; what is priced by the call has "calls" instead of "tokens".
+ * Errors: TG_CLASS_INVALID (price or ratio), *ret_quota and <steps> untouched. */
 enum tg_class tg_bill(const struct tg_price *price, const struct tg_usage *usage,
                       const char *group_ratio, struct tg_buf *steps, int64_t *ret_quota) must_check
     non_null(1, 2, 3, 5);

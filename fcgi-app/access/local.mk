@@ -1,1 +1,3 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/access/carrier.c fcgi-app/access/carrier.h \
+	fcgi-app/access/access.c fcgi-app/access/access.h

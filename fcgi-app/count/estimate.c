@@ -7,7 +7,19 @@
 
 enum { REPLACEMENT = 0xfffd };
 
-enum feature { WORD, NUMBER, CJK, SYMBOL, MATH, URL_DELIMITER, AT, EMOJI, NEWLINE, SPACE, FEATURES };
+enum feature {
+    WORD,
+    NUMBER,
+    CJK,
+    SYMBOL,
+    MATH,
+    URL_DELIMITER,
+    AT,
+    EMOJI,
+    NEWLINE,
+    SPACE,
+    FEATURES
+};
 
 /* Hundredths of a token. */
 static const int weights[][FEATURES] = {

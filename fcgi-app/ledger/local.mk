@@ -1,1 +1,4 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/ledger/reserve.c \
+	fcgi-app/ledger/hold.c \
+	fcgi-app/ledger/settle.c

@@ -1,1 +1,3 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/limit/rate.c \
+	fcgi-app/limit/quota.c

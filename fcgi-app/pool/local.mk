@@ -1,1 +1,3 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/pool/pool.c fcgi-app/pool/pool.h \
+	fcgi-app/pool/intake.c fcgi-app/pool/intake.h

@@ -1,1 +1,2 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/record/record.c fcgi-app/record/record.h

@@ -1,1 +1,3 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/session/session.c \
+	fcgi-app/session/remember.c

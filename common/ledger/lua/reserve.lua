@@ -5,7 +5,7 @@
 -- ARGV  epoch, run, deadline, request id, user id, token id, amount, trust, authver, node, worker,
 --       lease in ms, then the funding list in order of preference (plan id, 0 for the wallet)
 -- Declares no allow-oom: without memory no new request is taken.
--- -> ok PLAN | ended | duplicate | missing | stale | token_short | user_short | bounds
+-- -> ok PLAN | ended | duplicate | missing | stale | token_short REMAIN | user_short | bounds
 
 local no = fence()
 if no then return {no} end
@@ -26,7 +26,7 @@ end
 
 if integer(ARGV[9]) < user.authver then return {'stale'} end
 if not token.unlimited and (token.balance <= 0 or token.balance < amount) then
-    return {'token_short'}
+    return {'token_short', decimal(token.balance)}
 end
 
 local hold = {user = integer(ARGV[5]), token = integer(ARGV[6]), plan = 0, amount = amount,

@@ -1,1 +1,15 @@
-# Programs of this folder.
+# No library but libbase's: what libconvert needs from elsewhere fails these links.
+check_PROGRAMS += unit-splice unit-chat-event unit-error-body
+TESTS += unit-splice unit-chat-event unit-error-body
+
+unit_splice_SOURCES = tests/unit/convert/splice.c
+unit_splice_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_splice_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)
+
+unit_chat_event_SOURCES = tests/unit/convert/chat_event.c
+unit_chat_event_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)
+
+unit_error_body_SOURCES = tests/unit/convert/error_body.c
+unit_error_body_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_error_body_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)

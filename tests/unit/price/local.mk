@@ -1,1 +1,18 @@
-# Programs of this folder.
+check_PROGRAMS += unit-rational unit-usage unit-price unit-price-random
+TESTS += unit-rational unit-usage unit-price unit-price-random
+
+unit_rational_SOURCES = tests/unit/price/rational.c
+unit_rational_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_rational_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+
+unit_usage_SOURCES = tests/unit/price/usage.c
+unit_usage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_usage_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
+
+unit_price_SOURCES = tests/unit/price/price.c
+unit_price_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_price_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+
+unit_price_random_SOURCES = tests/unit/price/random.c
+unit_price_random_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_price_random_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)

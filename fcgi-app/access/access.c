@@ -1,0 +1,131 @@
+#include "fcgi-app/access/access.h"
+
+#include "common/base/clock.h"
+#include "common/credential/cache.h"
+#include "common/crypto/crypto.h"
+#include "fcgi-app/access/carrier.h"
+#include "fcgi-app/stages.h"
+#include "fcgi-app/worker.h"
+
+#include <string.h>
+
+enum { STORES_WAIT_US = 3000000 }; /* for Redis and then MySQL together */
+
+bool tg_access_model_allowed(const struct tg_credential *credential, const char *model)
+{
+    if (!credential->models_limited)
+        return true;
+    for (size_t i = 0; i < credential->model_count; i++)
+        if (strcmp(credential->models[i], model) == 0)
+            return true;
+    return false;
+}
+
+enum tg_class tg_access_check(const struct tg_credential *credential, const struct tg_visit *visit,
+                              struct tg_error *err)
+{
+    if (credential->token_status != TG_STATUS_ENABLED)
+        return tg_fail(err, TG_CLASS_AUTH, "token_revoked", "This API token has been revoked.");
+    if (credential->expires_unix_us != 0 && credential->expires_unix_us <= visit->unix_us)
+        return tg_fail(err, TG_CLASS_AUTH, "token_expired", "This API token has expired.");
+    if (credential->address_count > 0 &&
+        !tg_cidrs_match(credential->addresses, credential->address_count, visit->address))
+        return tg_fail(err, TG_CLASS_FORBIDDEN, "access_denied",
+                       "This API token may not be used from your address.");
+    if (credential->user_status != TG_STATUS_ENABLED)
+        return tg_fail(err, TG_CLASS_FORBIDDEN, "access_denied", "This account is disabled.");
+    if (visit->pinned_channel_id != 0 && !credential->user_is_admin)
+        return tg_fail(err, TG_CLASS_FORBIDDEN, "access_denied",
+                       "Only administrators may choose a channel.");
+    return TG_OK;
+}
+
+/* The group whose channels and ratio apply: the token's own, else the user's. */
+static enum tg_verdict take_group(struct tg_request *req)
+{
+    const struct tg_credential *credential = req->credential;
+    const struct tg_snapshot *snapshot;
+    bool allowed;
+
+    req->group =
+        credential->group_name[0] != '\0' ? credential->group_name : credential->user_group;
+    snapshot = tg_snapshot_acquire(req->worker->snapshots);
+    if (snapshot == NULL) {
+        tg_fail(&req->error, TG_CLASS_DOWN, "no_snapshot", "routing data was never read");
+        return TG_ANSWER;
+    }
+    allowed = tg_snapshot_ratio(snapshot, credential->user_group, req->group) != NULL;
+    tg_snapshot_release(req->worker->snapshots, snapshot);
+    if (allowed)
+        return TG_NEXT;
+    tg_fail(&req->error, TG_CLASS_FORBIDDEN, "access_denied",
+            "This API token's group is not available to its account.");
+    return TG_ANSWER;
+}
+
+static bool find_token(struct tg_request *req, struct tg_carried *ret)
+{
+    const struct tg_carriers carriers = {
+        .x_api_key = tg_fcgi_header(req->fcgi, "x-api-key"),
+        .x_goog_api_key = tg_fcgi_header(req->fcgi, "x-goog-api-key"),
+        .query = req->query,
+        .authorization = tg_fcgi_header(req->fcgi, "authorization"),
+        .mj_api_secret = tg_fcgi_header(req->fcgi, "mj-api-secret"),
+    };
+
+    return tg_carrier_token(req->arena, &carriers, ret);
+}
+
+static enum tg_verdict refuse_unknown(struct tg_request *req)
+{
+    tg_fail(&req->error, TG_CLASS_AUTH, "invalid_api_key", "No valid API token was given.");
+    return TG_ANSWER;
+}
+
+/* Reads the credential behind the digest and checks it. */
+static enum tg_verdict admit(struct tg_request *req)
+{
+    const struct tg_credential_source source = {
+        .kv = req->worker->kv,
+        .main_db = req->worker->main_db,
+        .deadline_at_us = tg_now_us() + STORES_WAIT_US,
+    };
+    const struct tg_visit visit = {.address = &req->address,
+                                   .unix_us = req->created_unix_us,
+                                   .pinned_channel_id = req->pinned_channel_id};
+    struct tg_credential *credential;
+
+    req->credential = NULL;
+    if (tg_credential_get(&source, req->arena, req->token_hmac, &credential, &req->error) != TG_OK)
+        return TG_ANSWER; /* a store that is away is never reported as a bad token */
+    if (credential == NULL)
+        return refuse_unknown(req);
+    if (tg_access_check(credential, &visit, &req->error) != TG_OK) {
+        if (req->error.class != TG_CLASS_AUTH)
+            req->credential = credential; /* the refusal is recorded */
+        return TG_ANSWER;
+    }
+    req->credential = credential;
+    return take_group(req);
+}
+
+enum tg_verdict tg_stage_access(struct tg_request *req)
+{
+    struct tg_carried carried;
+    uint8_t digest[TG_HMAC_BYTES];
+
+    if (!find_token(req, &carried))
+        return refuse_unknown(req);
+    tg_hmac(req->worker->secrets.token_pepper, carried.token.ptr, carried.token.len, digest);
+    tg_hex(digest, sizeof digest, req->token_hmac);
+    req->pinned_channel_id = carried.pinned_channel_id;
+    return admit(req);
+}
+
+enum tg_verdict tg_access_again(struct tg_request *req)
+{
+    /* The entry goes as at the end of a change; MySQL says what holds now. */
+    if (tg_credential_change_end(req->worker->kv, req->token_hmac, &req->error) != TG_OK)
+        return TG_ANSWER;
+    return admit(req);
+}

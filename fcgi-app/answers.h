@@ -1,0 +1,17 @@
+/* answers - what the gateway answers by itself, each complete in req->tail or req->error.
+ *
+ * Threads  the request's.  Blocks  ready, metrics: on the stores, a second at most each.
+ */
+#ifndef TOLLGATE_ANSWERS_H
+#define TOLLGATE_ANSWERS_H
+
+#include "fcgi-app/request.h"
+
+void tg_answer_models(struct tg_request *req) non_null(1);  /* list, or one model */
+void tg_answer_health(struct tg_request *req) non_null(1);  /* "ok": this process answers */
+void tg_answer_ready(struct tg_request *req) non_null(1);   /* JSON; 503: send no traffic here */
+void tg_answer_metrics(struct tg_request *req) non_null(1); /* Prometheus text */
+/* A call of the console, signed with the internal key. */
+void tg_answer_channel_test(struct tg_request *req) non_null(1);
+
+#endif

@@ -1,0 +1,126 @@
+#include "fcgi-app/endpoint.h"
+
+#include "fcgi-app/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Exact paths come before the patterns that would match them too. */
+static const struct tg_endpoint endpoints[] = {
+    {"chat_completions", "POST", "/v1/chat/completions", TG_PROTOCOL_CHAT, TG_OPERATION_GENERATE},
+    {"models", "GET", "/v1/models", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
+    {"model", "GET", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
+    {"health", "GET", "/healthz", TG_PROTOCOL_CHAT, TG_OPERATION_HEALTH},
+    {"ready", "GET", "/readyz", TG_PROTOCOL_CHAT, TG_OPERATION_READY},
+    {"metrics", "GET", "/metrics", TG_PROTOCOL_CHAT, TG_OPERATION_METRICS},
+    {"channel_test", "POST", "/tollgate/channel-test", TG_PROTOCOL_CHAT,
+     TG_OPERATION_CHANNEL_TEST},
+    /* Knowingly absent. */
+    {"image_variations", "POST", "/v1/images/variations", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"files", "GET", "/v1/files", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"files", "POST", "/v1/files", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"file", "GET", "/v1/files/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"file", "DELETE", "/v1/files/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"fine_tunes", "GET", "/v1/fine-tunes", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"fine_tunes", "POST", "/v1/fine-tunes", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"fine_tune", "GET", "/v1/fine-tunes/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"fine_tune", "POST", "/v1/fine-tunes/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"model", "DELETE", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"realtime", "GET", "/v1/realtime", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"stored_completion", "GET", "/v1/chat/completions/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"stored_completion", "POST", "/v1/chat/completions/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
+    {"stored_completion", "DELETE", "/v1/chat/completions/*", TG_PROTOCOL_CHAT,
+     TG_OPERATION_ABSENT},
+};
+
+static bool path_matches(const char *pattern, const char *path)
+{
+    size_t len = strlen(pattern);
+
+    if (pattern[len - 1] != '*')
+        return strcmp(pattern, path) == 0;
+    return strncmp(pattern, path, len - 1) == 0 && path[len - 1] != '\0';
+}
+
+void tg_endpoint_tidy(char *path)
+{
+    size_t len = 0;
+
+    for (const char *at = path; *at != '\0'; at++)
+        if (*at != '/' || len == 0 || path[len - 1] != '/')
+            path[len++] = *at;
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    path[len] = '\0';
+    while (strncmp(path, "/v1/v1/", 7) == 0)
+        memmove(path, path + 3, strlen(path + 3) + 1);
+}
+
+const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
+                                           bool *ret_method_wrong)
+{
+    *ret_method_wrong = false;
+    for (size_t i = 0; i < TG_COUNT_OF(endpoints); i++) {
+        if (!path_matches(endpoints[i].path, path))
+            continue;
+        if (strcmp(endpoints[i].method, method) == 0)
+            return &endpoints[i];
+        if (strcmp(method, "HEAD") == 0 && strcmp(endpoints[i].method, "GET") == 0)
+            return &endpoints[i];
+        *ret_method_wrong = true;
+    }
+    return NULL;
+}
+
+const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path)
+{
+    size_t fixed = strlen(endpoint->path) - 1;
+
+    return endpoint->path[fixed] == '*' ? path + fixed : "";
+}
+
+void tg_endpoint_allow(const char *path, char *text, size_t room)
+{
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < TG_COUNT_OF(endpoints) && len < room; i++)
+        if (path_matches(endpoints[i].path, path))
+            len += (size_t)snprintf(text + len, room - len, "%s%s", len > 0 ? ", " : "",
+                                    endpoints[i].method);
+}
+
+enum tg_verdict tg_stage_endpoint(struct tg_request *req)
+{
+    bool method_wrong;
+
+    req->endpoint = tg_endpoint_find(req->method, req->path, &method_wrong);
+    if (req->endpoint == NULL && method_wrong) {
+        tg_fail(&req->error, TG_CLASS_METHOD, "unknown_url", "Method %.16s is not allowed for %.200s",
+                req->method, req->path);
+        return TG_ANSWER;
+    }
+    if (req->endpoint == NULL) {
+        tg_fail(&req->error, TG_CLASS_NOT_FOUND, "unknown_url", "Unknown URL (%.16s %.200s)",
+                req->method, req->path);
+        return TG_ANSWER;
+    }
+    if (req->endpoint->operation == TG_OPERATION_ABSENT) {
+        tg_fail(&req->error, TG_CLASS_ABSENT, "api_not_implemented",
+                "%.16s %.200s is not offered by this gateway", req->method, req->path);
+        return TG_ANSWER;
+    }
+    return TG_NEXT;
+}
+
+const char *tg_protocol_name(enum tg_protocol protocol)
+{
+    static const char *const names[] = {
+        [TG_PROTOCOL_CHAT] = "chat",
+        [TG_PROTOCOL_RESPONSES] = "responses",
+        [TG_PROTOCOL_MESSAGES] = "messages",
+        [TG_PROTOCOL_GEMINI] = "gemini",
+    };
+
+    return names[protocol];
+}

@@ -1,0 +1,110 @@
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "fcgi-app/stages.h"
+#include "fcgi-app/worker.h"
+
+/* The dearest deposit that the first attempt may need; a dearer model raises it when it is tried. */
+static int64_t deposit_of(const struct tg_request *req)
+{
+    tg_assert(req->quote_count > 0);
+    return req->quotes[0].deposit_quota;
+}
+
+static enum tg_verdict refuse(struct tg_request *req, enum tg_class class, const char *code,
+                              const char *text)
+{
+    tg_fail(&req->error, class, code, "%s", text);
+    return TG_ANSWER;
+}
+
+static enum tg_ledger_answer ask(struct tg_request *req, int64_t amount_quota,
+                                 struct tg_error *why)
+{
+    static const struct tg_funding wallet = {.plan_id = 0};
+    const struct tg_conf *conf = tg_worker_settings(req->worker)->conf;
+    const struct tg_reserve reserve = {
+        .request_id = req->id,
+        .user_id = req->credential->user_id,
+        .token_id = req->credential->token_id,
+        .funding = &wallet,
+        .funding_count = 1,
+        .amount_quota = amount_quota,
+        .trust_quota = tg_conf_int(conf, TG_OPTION_DEPOSIT_TRUST_USD),
+        .authver = req->credential->authver,
+    };
+
+    return tg_ledger_reserve(req->worker->ledger, &reserve,
+                             tg_now_us() + tg_conf_int(conf, TG_OPTION_LEDGER_RESERVE_TIMEOUT),
+                             &req->funding, why);
+}
+
+static enum tg_verdict hold(struct tg_request *req, int64_t amount_quota)
+{
+    req->held = true;
+    req->deposit_quota = amount_quota;
+    req->renew_at_us =
+        tg_now_us() + tg_conf_int(tg_worker_settings(req->worker)->conf, TG_OPTION_HOLD_RENEW);
+    return TG_NEXT;
+}
+
+static enum tg_verdict refuse_token(struct tg_request *req, const struct tg_error *why)
+{
+    if (why->class == TG_CLASS_AUTH)
+        return refuse(req, TG_CLASS_AUTH, "token_exhausted",
+                      "The limit of this API token is used up.");
+    return refuse(req, TG_CLASS_FUNDS, "token_quota_insufficient",
+                  "What is left of this API token's limit is less than this request may cost.");
+}
+
+/* The user was changed after the credential was read: read it again, once. */
+static enum tg_verdict check_again(struct tg_request *req)
+{
+    int64_t authver = req->credential->authver;
+    enum tg_verdict verdict = tg_access_again(req);
+
+    if (verdict == TG_NEXT && req->credential->authver <= authver)
+        return refuse(req, TG_CLASS_OVERLOAD, "overloaded",
+                      "The account is being changed. Try again.");
+    return verdict;
+}
+
+enum tg_verdict tg_stage_reserve(struct tg_request *req)
+{
+    int64_t amount_quota = deposit_of(req);
+    struct tg_error why = {0};
+    enum tg_ledger_answer answer;
+
+    if (amount_quota == 0)
+        return TG_NEXT; /* free: no hold, the record is written all the same */
+    if (!tg_spool_is_healthy(req->worker->spool))
+        return refuse(req, TG_CLASS_OVERLOAD, "overloaded",
+                      "The gateway cannot keep its books now. Try again later.");
+    answer = ask(req, amount_quota, &why);
+    if (answer == TG_LEDGER_STALE) {
+        enum tg_verdict verdict = check_again(req);
+
+        if (verdict != TG_NEXT)
+            return verdict;
+        answer = ask(req, amount_quota, &why);
+    }
+    switch (answer) {
+    case TG_LEDGER_OK:
+        return hold(req, amount_quota);
+    case TG_LEDGER_USER_SHORT:
+        return refuse(req, TG_CLASS_FUNDS, "insufficient_quota",
+                      "The balance of your account is less than this request may cost.");
+    case TG_LEDGER_TOKEN_SHORT:
+        return refuse_token(req, &why);
+    case TG_LEDGER_UNKNOWN_ACCOUNT:
+        return refuse(req, TG_CLASS_AUTH, "invalid_api_key", "No valid API token was given.");
+    case TG_LEDGER_STALE:
+    case TG_LEDGER_UNAVAILABLE: /* it may have run: settle ends it with a refund */
+        tg_log_error(TG_LOG_WARNING, "reserve", &why);
+        return refuse(req, TG_CLASS_OVERLOAD, "overloaded",
+                      "The gateway cannot reach its books now. Try again later.");
+    case TG_LEDGER_ENDED:
+    case TG_LEDGER_DUPLICATE:
+        break;
+    }
+    return refuse(req, TG_CLASS_INTERNAL, "internal", "a new request has a hold or an end already");
+}

@@ -1,0 +1,77 @@
+#include "common/json/writer.h"
+#include "fcgi-app/access/access.h"
+#include "fcgi-app/answers.h"
+#include "fcgi-app/endpoint.h"
+#include "fcgi-app/reply.h"
+#include "fcgi-app/worker.h"
+
+#include <string.h>
+
+/* The models that the group offers and the token may use; of one name, or all. */
+struct listing {
+    struct tg_request *req;
+    struct tg_json_writer json;
+    const char *only; /* NULL: all */
+    bool found;
+};
+
+static void write_model(struct tg_json_writer *json, const char *name)
+{
+    tg_json_begin_object(json);
+    tg_json_put_str(json, "id", name);
+    tg_json_put_str(json, "object", "model");
+    tg_json_put_int(json, "created", 0);
+    tg_json_put_str(json, "owned_by", "tollgate");
+    tg_json_end_object(json);
+}
+
+static void visit(void *context, const char *model)
+{
+    struct listing *listing = context;
+
+    if (listing->only != NULL && strcmp(listing->only, model) != 0)
+        return;
+    if (!tg_access_model_allowed(listing->req->credential, model))
+        return;
+    listing->found = true;
+    write_model(&listing->json, model);
+}
+
+/* Another's model and an unknown one look the same from outside. */
+static void refuse(struct tg_request *req, const char *model)
+{
+    tg_fail(&req->error, TG_CLASS_NOT_FOUND, "model_not_found",
+            "The model '%.200s' does not exist or you do not have access to it.", model);
+}
+
+void tg_answer_models(struct tg_request *req)
+{
+    const char *only = tg_endpoint_rest(req->endpoint, req->path);
+    const struct tg_snapshot *snapshot = tg_snapshot_acquire(req->worker->snapshots);
+    struct listing listing = {.req = req, .only = *only != '\0' ? only : NULL};
+    struct tg_buf body;
+
+    if (snapshot == NULL) {
+        tg_fail(&req->error, TG_CLASS_DOWN, "no_snapshot", "routing data was never read");
+        return;
+    }
+    tg_buf_init(&body, 0);
+    tg_json_writer_init(&listing.json, &body);
+    if (listing.only == NULL) {
+        tg_json_begin_object(&listing.json);
+        tg_json_put_str(&listing.json, "object", "list");
+        tg_json_key(&listing.json, "data");
+        tg_json_begin_array(&listing.json);
+    }
+    tg_snapshot_models(snapshot, req->group, visit, &listing);
+    tg_snapshot_release(req->worker->snapshots, snapshot);
+    if (listing.only == NULL) {
+        tg_json_end_array(&listing.json);
+        tg_json_end_object(&listing.json);
+    }
+    if (listing.only != NULL && !listing.found)
+        refuse(req, only);
+    else
+        tg_reply_set_json(req, 200, body.data, body.len);
+    tg_buf_done(&body);
+}

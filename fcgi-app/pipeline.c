@@ -1,0 +1,179 @@
+#include "fcgi-app/pipeline.h"
+
+#include "common/base/clock.h"
+#include "fcgi-app/answers.h"
+#include "fcgi-app/endpoint.h"
+#include "fcgi-app/pool/intake.h"
+#include "fcgi-app/reply.h"
+#include "fcgi-app/shared.h"
+#include "fcgi-app/stages.h"
+#include "fcgi-app/worker.h"
+
+#define FOR(operation) (1u << TG_OPERATION_##operation)
+
+/* The stages behind the endpoint, which says for which operations each of them runs. */
+static const struct {
+    enum tg_stage stage;
+    enum tg_verdict (*run)(struct tg_request *req);
+    unsigned operations;
+} stages[] = {
+    {TG_STAGE_ACCESS, tg_stage_access, FOR(GENERATE) | FOR(MODELS)},
+    {TG_STAGE_RATE, tg_stage_rate, FOR(GENERATE) | FOR(MODELS)},
+    {TG_STAGE_BODY, tg_stage_body, FOR(GENERATE) | FOR(CHANNEL_TEST)},
+    {TG_STAGE_SESSION, tg_stage_session, FOR(GENERATE)},
+    {TG_STAGE_SCREEN, tg_stage_screen, FOR(GENERATE)},
+    {TG_STAGE_RULES, tg_stage_rules, FOR(GENERATE)},
+    {TG_STAGE_ESTIMATE, tg_stage_estimate, FOR(GENERATE)},
+    {TG_STAGE_QUOTA, tg_stage_quota, FOR(GENERATE)},
+    {TG_STAGE_RESERVE, tg_stage_reserve, FOR(GENERATE)},
+    {TG_STAGE_RELAY, tg_stage_relay, FOR(GENERATE)},
+};
+
+/* What answers an operation whose stages all said NEXT. */
+static void (*const answers[])(struct tg_request *req) = {
+    [TG_OPERATION_MODELS] = tg_answer_models,
+    [TG_OPERATION_HEALTH] = tg_answer_health,
+    [TG_OPERATION_READY] = tg_answer_ready,
+    [TG_OPERATION_METRICS] = tg_answer_metrics,
+    [TG_OPERATION_CHANNEL_TEST] = tg_answer_channel_test,
+    [TG_OPERATION_ABSENT] = NULL,
+};
+
+static enum tg_verdict timed(struct tg_request *req, enum tg_stage stage,
+                             enum tg_verdict (*run)(struct tg_request *req))
+{
+    int64_t from_us = tg_now_us();
+    enum tg_verdict verdict = run(req);
+
+    req->stage_us[stage] += tg_now_us() - from_us;
+    tg_shared_stage_time(req->worker->shared, stage, req->stage_us[stage]);
+    return verdict;
+}
+
+/* Is the node full? Questions about its health are answered all the same. */
+static bool is_shed(struct tg_request *req)
+{
+    const struct tg_settings *settings = tg_worker_settings(req->worker);
+    enum tg_operation operation = req->endpoint->operation;
+
+    if (operation != TG_OPERATION_GENERATE && operation != TG_OPERATION_MODELS)
+        return false;
+    return tg_shared_gauge_sum(req->worker->shared, TG_GAUGE_INFLIGHT) >
+           tg_conf_int(settings->conf, TG_OPTION_POOL_MAX_INFLIGHT);
+}
+
+static enum tg_verdict run_stages(struct tg_request *req)
+{
+    enum tg_verdict verdict = timed(req, TG_STAGE_ENDPOINT, tg_stage_endpoint);
+    unsigned operation;
+
+    if (verdict != TG_NEXT)
+        return verdict;
+    if (is_shed(req)) {
+        tg_shared_count(req->worker->shared, TG_COUNTER_SHED, 1);
+        tg_fail(&req->error, TG_CLASS_OVERLOAD, "overloaded",
+                "The gateway is at its limit of requests in flight. Try again later.");
+        req->error.retry_after_ms = 1000;
+        return TG_ANSWER;
+    }
+    operation = 1u << req->endpoint->operation;
+    for (size_t i = 0; i < TG_COUNT_OF(stages) && verdict == TG_NEXT; i++)
+        if ((stages[i].operations & operation) != 0)
+            verdict = timed(req, stages[i].stage, stages[i].run);
+    if (verdict == TG_NEXT && req->endpoint->operation != TG_OPERATION_GENERATE) {
+        answers[req->endpoint->operation](req);
+        verdict = TG_ANSWER;
+    }
+    return verdict;
+}
+
+static void count(struct tg_request *req, enum tg_verdict verdict)
+{
+    struct tg_shared *shared = req->worker->shared;
+
+    tg_shared_count(shared, TG_COUNTER_REQUESTS, 1);
+    if (req->error.class != TG_OK)
+        tg_shared_count(shared, TG_COUNTER_ERRORS, 1);
+    if (verdict == TG_GONE || req->end_reason == TG_END_CLIENT_GONE)
+        tg_shared_count(shared, TG_COUNTER_CLIENT_GONE, 1);
+    if (req->usage.source != TG_USAGE_NONE) {
+        tg_shared_count(shared, TG_COUNTER_INPUT_TOKENS, tg_usage_input_total(&req->usage));
+        tg_shared_count(shared, TG_COUNTER_OUTPUT_TOKENS, req->usage.output);
+    }
+    tg_shared_count(shared, TG_COUNTER_QUOTA, req->bill_quota);
+}
+
+/* What a user caused is in the books, refusals too (a refund of nothing), so that no request is
+ * missing from the log. A refused credential names nobody to book it on. */
+static bool is_recorded(const struct tg_request *req)
+{
+    return req->credential != NULL && req->endpoint->operation == TG_OPERATION_GENERATE &&
+           req->error.class != TG_CLASS_AUTH;
+}
+
+/* From the verdict to a closed connection; the order is the header's. */
+static void finish(struct tg_request *req, enum tg_verdict verdict)
+{
+    struct tg_worker *worker = req->worker;
+
+    if (verdict == TG_GONE && req->end_reason == TG_END_NONE)
+        req->end_reason = TG_END_CLIENT_GONE;
+    if (req->error.class != TG_OK && req->error.class != TG_CLASS_GONE && req->tail.len == 0)
+        tg_reply_set_error(req);
+    if (is_recorded(req))
+        tg_stage_settle(req);
+    count(req, verdict);
+    if (verdict != TG_GONE)
+        tg_reply_finish(req);
+    tg_fcgi_end(req->fcgi);
+    tg_stage_remember(req);
+    tg_body_done(req);
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, -1);
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_FINISHING, 1);
+    tg_fcgi_finish(req->fcgi);
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_FINISHING, -1);
+    tg_buf_done(&req->tail);
+    tg_buf_done(&req->bill_steps);
+}
+
+void tg_pipeline_serve(struct tg_worker *worker, struct tg_arena *arena, struct tg_fcgi *fcgi)
+{
+    struct tg_request req = {.worker = worker, .arena = arena, .fcgi = fcgi};
+
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, 1);
+    tg_intake(&req);
+    finish(&req, run_stages(&req));
+}
+
+const char *tg_stage_name(enum tg_stage stage)
+{
+    static const char *const names[] = {
+        [TG_STAGE_ACCEPT] = "accept",     [TG_STAGE_ENDPOINT] = "endpoint",
+        [TG_STAGE_ACCESS] = "access",     [TG_STAGE_RATE] = "rate",
+        [TG_STAGE_BODY] = "body",         [TG_STAGE_SESSION] = "session",
+        [TG_STAGE_SCREEN] = "screen",     [TG_STAGE_RULES] = "rules",
+        [TG_STAGE_ESTIMATE] = "estimate", [TG_STAGE_QUOTA] = "quota",
+        [TG_STAGE_RESERVE] = "reserve",   [TG_STAGE_RELAY] = "relay",
+        [TG_STAGE_SETTLE] = "settle",     [TG_STAGE_RECORD] = "record",
+        [TG_STAGE_REMEMBER] = "remember",
+    };
+
+    return names[stage];
+}
+
+const char *tg_end_reason_name(enum tg_end_reason reason)
+{
+    static const char *const names[] = {
+        [TG_END_NONE] = "none",
+        [TG_END_DONE] = "done",
+        [TG_END_TIMEOUT] = "timeout",
+        [TG_END_CLIENT_GONE] = "client_gone",
+        [TG_END_SCANNER_ERROR] = "scanner_error",
+        [TG_END_HANDLER_STOP] = "handler_stop",
+        [TG_END_EOF] = "eof",
+        [TG_END_INTERNAL] = "internal",
+        [TG_END_PING_FAIL] = "ping_fail",
+    };
+
+    return names[reason];
+}

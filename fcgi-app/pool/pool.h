@@ -1,0 +1,52 @@
+/* pool - the threads of a worker, one request each.
+ *
+ * Leader and followers: one thread waits for the listening socket; when it is readable the thread
+ * hands the lead on and accepts without any lock, because accepting also reads the parameters and
+ * a slow peer may stall it. Followers wait in a stack, so that a few warm threads do the work and
+ * the others become idle and end. The pool grows by one whenever a leader finds no follower, and
+ * the housekeeper tops it up to <threads_spare> waiting ones.
+ *
+ * Source   ARCHITECTURE 1, CONVENTIONS "Threads"; libfcgi facts in common/fcgi/fcgi.h.
+ * Threads  any, except start and stop: one owner.
+ */
+#ifndef TOLLGATE_POOL_POOL_H
+#define TOLLGATE_POOL_POOL_H
+
+#include "common/fcgi/fcgi.h"
+
+struct tg_pool;
+
+struct tg_pool_limits {
+    int threads_spare, threads_most;
+    int64_t idle_us; /* a thread above the spare ones ends after waiting this long */
+    int64_t send_timeout_us;
+};
+
+struct tg_pool_conf {
+    int listen_fd;
+    /* Serves one accepted request up to and including tg_fcgi_finish. <thread_context> is what
+     * thread_start gave. */
+    void (*serve)(void *context, void *thread_context, struct tg_fcgi *fcgi);
+    void *(*thread_start)(void *context);
+    void (*thread_stop)(void *context, void *thread_context);
+    /* Limits as they stand now; asked again whenever they matter (a reload changes them). */
+    void (*limits)(void *context, struct tg_pool_limits *ret);
+    void *context;
+};
+
+struct tg_pool_figures {
+    int threads, waiting, most_ever;
+};
+
+/* Starts <threads_spare> threads. */
+enum tg_class tg_pool_start(const struct tg_pool_conf *conf, struct tg_pool **ret,
+                            struct tg_error *err) must_check non_null(1, 2);
+/* Tops up the waiting threads and joins ended ones; called about once a second. */
+void tg_pool_tend(struct tg_pool *pool) non_null(1);
+struct tg_pool_figures tg_pool_figures(struct tg_pool *pool) non_null(1);
+/* Accepts no more. Running requests go on; true once all threads have ended before the deadline.
+ * Blocks: until then. */
+bool tg_pool_drain(struct tg_pool *pool, int64_t deadline_at_us) non_null(1);
+void tg_pool_free(struct tg_pool *pool); /* after a drain that was true; NULL is fine */
+
+#endif

@@ -1,0 +1,289 @@
+#include "fcgi-app/worker.h"
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "fcgi-app/pipeline.h"
+#include "fcgi-app/pool/pool.h"
+#include "fcgi-app/process.h"
+#include "fcgi-app/settings.h"
+#include "fcgi-app/shared.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000, NODE_NAME_TEXT = 64 };
+
+const struct tg_settings *tg_worker_settings(struct tg_worker *worker)
+{
+    return atomic_load_explicit(&worker->settings, memory_order_acquire);
+}
+
+/* ---- what a worker holds ---- */
+
+static enum tg_class open_kv(struct tg_worker *worker, const struct tg_conf *conf,
+                             struct tg_error *err)
+{
+    struct tg_buf password;
+    enum tg_class class;
+
+    tg_buf_init(&password, 0);
+    class = tg_conf_password(tg_conf_text(conf, TG_OPTION_REDIS_PASSWORD_FILE), &password, err);
+    if (class == TG_OK) {
+        const struct tg_kv_conf kv = {
+            .address = tg_conf_text(conf, TG_OPTION_REDIS_ADDRESS),
+            .user = tg_conf_text(conf, TG_OPTION_REDIS_USER),
+            .password = tg_buf_text(&password),
+            .connections = (int)tg_conf_int(conf, TG_OPTION_REDIS_CONNECTIONS),
+        };
+
+        class = tg_kv_pool_new(&kv, &worker->kv, err);
+    }
+    if (password.data != NULL)
+        tg_wipe(password.data, password.len);
+    tg_buf_done(&password);
+    return class;
+}
+
+static enum tg_class open_main_db(struct tg_worker *worker, const struct tg_conf *conf,
+                                  struct tg_error *err)
+{
+    struct tg_buf password;
+    enum tg_class class;
+
+    tg_buf_init(&password, 0);
+    class = tg_conf_password(tg_conf_text(conf, TG_OPTION_DATABASE_MAIN_PASSWORD_FILE), &password,
+                             err);
+    if (class == TG_OK) {
+        const struct tg_db_conf db = {
+            .dsn = tg_conf_text(conf, TG_OPTION_DATABASE_MAIN),
+            .password = tg_buf_text(&password),
+            .connections = (int)tg_conf_int(conf, TG_OPTION_DATABASE_CONNECTIONS),
+            .timeout_us = tg_conf_int(conf, TG_OPTION_DATABASE_TIMEOUT),
+        };
+
+        class = tg_db_pool_new(&db, &worker->main_db, err);
+    }
+    if (password.data != NULL)
+        tg_wipe(password.data, password.len);
+    tg_buf_done(&password);
+    return class;
+}
+
+static enum tg_class open_ledger(struct tg_worker *worker, const struct tg_conf *conf,
+                                 struct tg_error *err)
+{
+    const struct tg_spool_conf spool = {
+        .folder = tg_conf_text(conf, TG_OPTION_LEDGER_SPOOL_DIR),
+        .node = worker->node,
+        .worker = worker->spool_id,
+        .sync_every_second = strcmp(tg_conf_text(conf, TG_OPTION_LEDGER_SPOOL_SYNC), "second") == 0,
+    };
+    const struct tg_ledger_conf ledger = {
+        .kv = worker->kv,
+        .main_db = worker->main_db,
+        .node = worker->node,
+        .worker = worker->spool_id,
+        .lease_us = tg_conf_int(conf, TG_OPTION_HOLD_LEASE),
+    };
+
+    worker->ledger = tg_ledger_new(&ledger);
+    return tg_spool_open(&spool, &worker->spool, err);
+}
+
+static enum tg_class open_routing(struct tg_worker *worker, const struct tg_conf *conf,
+                                  struct tg_error *err)
+{
+    const struct tg_http_pool_conf http = {
+        .idle_most = (size_t)tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_SIZE),
+        .idle_age_us = tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_AGE),
+        .ca_path = tg_conf_text(conf, TG_OPTION_UPSTREAM_CA_PATH),
+    };
+    const struct tg_snapshot_conf snapshot = {
+        .main_db = worker->main_db,
+        .kv = worker->kv,
+        .secrets = &worker->secrets,
+        .interval_us = tg_conf_int(conf, TG_OPTION_SNAPSHOT_INTERVAL),
+    };
+    enum tg_class class = tg_http_pool_new(&http, &worker->http, err);
+
+    if (class == TG_OK)
+        class = tg_snapshot_holder_new(&snapshot, &worker->snapshots, err);
+    return class;
+}
+
+static enum tg_class open_all(struct tg_worker *worker, struct tg_conf *conf, struct tg_error *err)
+{
+    struct tg_settings *settings;
+    enum tg_class class = tg_settings_new(conf, &settings, err);
+
+    if (class != TG_OK) {
+        tg_conf_free(conf);
+        return class;
+    }
+    atomic_store(&worker->settings, settings);
+    class = tg_crypto_init(err);
+    if (class == TG_OK)
+        class = tg_fcgi_library_init(err);
+    if (class == TG_OK)
+        class = tg_secrets_read(tg_conf_text(conf, TG_OPTION_SECRETS_CONSOLE_FILE),
+                                tg_conf_text(conf, TG_OPTION_SECRETS_FILE), &worker->secrets, err);
+    if (class == TG_OK)
+        class = open_kv(worker, conf, err);
+    if (class == TG_OK)
+        class = open_main_db(worker, conf, err);
+    if (class == TG_OK)
+        class = open_ledger(worker, conf, err);
+    if (class == TG_OK)
+        class = open_routing(worker, conf, err);
+    return class;
+}
+
+/* In the opposite order; members that were never opened are NULL. */
+static void close_all(struct tg_worker *worker)
+{
+    tg_snapshot_holder_free(worker->snapshots);
+    tg_http_pool_free(worker->http);
+    tg_spool_close(worker->spool);
+    tg_ledger_free(worker->ledger);
+    tg_db_pool_free(worker->main_db);
+    tg_kv_pool_free(worker->kv);
+    tg_secrets_done(&worker->secrets);
+    tg_settings_free(atomic_load(&worker->settings));
+}
+
+/* ---- the pool's side ---- */
+
+static void serve(void *context, void *thread_context, struct tg_fcgi *fcgi)
+{
+    tg_pipeline_serve(context, thread_context, fcgi);
+    tg_arena_reset(thread_context);
+}
+
+static void *thread_start(void *context)
+{
+    struct tg_worker *worker = context;
+
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_THREADS, 1);
+    return tg_arena_new();
+}
+
+static void thread_stop(void *context, void *thread_context)
+{
+    struct tg_worker *worker = context;
+
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_THREADS, -1);
+    tg_arena_free(thread_context);
+}
+
+static void limits(void *context, struct tg_pool_limits *ret)
+{
+    const struct tg_conf *conf = tg_worker_settings(context)->conf;
+
+    *ret = (struct tg_pool_limits){
+        .threads_spare = (int)tg_conf_int(conf, TG_OPTION_POOL_THREADS_SPARE),
+        .threads_most = (int)tg_conf_int(conf, TG_OPTION_POOL_THREADS_MAX),
+        .idle_us = THREAD_IDLE_US,
+        .send_timeout_us = tg_conf_int(conf, TG_OPTION_STREAM_SEND_TIMEOUT),
+    };
+}
+
+/* ---- the main thread ---- */
+
+static void reload(struct tg_worker *worker, const char *conf_path)
+{
+    struct tg_conf *conf;
+    struct tg_settings *settings;
+    struct tg_error err;
+
+    if (tg_conf_load(conf_path, NULL, 0, &conf, &err) != TG_OK) {
+        tg_log_error(TG_LOG_ERROR, "conf", &err);
+        return;
+    }
+    if (tg_settings_new(conf, &settings, &err) != TG_OK) {
+        tg_log_error(TG_LOG_ERROR, "conf", &err);
+        tg_conf_free(conf);
+        return;
+    }
+    if (tg_process_open_log(conf, &err) != TG_OK)
+        tg_log_error(TG_LOG_ERROR, "log", &err);
+    settings->previous = atomic_load(&worker->settings);
+    atomic_store_explicit(&worker->settings, settings, memory_order_release);
+}
+
+/* Until SIGTERM. */
+static void keep_house(struct tg_worker *worker, struct tg_pool *pool, const char *conf_path)
+{
+    const struct timespec pause = {.tv_sec = HOUSEKEEPING_US / 1000000};
+    sigset_t wanted;
+    int got;
+
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGHUP);
+    while ((got = sigtimedwait(&wanted, NULL, &pause)) != SIGTERM) {
+        if (got == SIGHUP)
+            reload(worker, conf_path);
+        tg_pool_tend(pool);
+        tg_http_pool_sweep(worker->http);
+    }
+}
+
+/* False: requests were still running at the end of their time. */
+static bool drain(struct tg_worker *worker, struct tg_pool *pool)
+{
+    int64_t limit_us = tg_conf_int(tg_worker_settings(worker)->conf, TG_OPTION_POOL_DRAIN_TIMEOUT);
+
+    atomic_store(&worker->draining, true);
+    return tg_pool_drain(pool, tg_now_us() + limit_us);
+}
+
+static void name_node(const struct tg_conf *conf, char name[NODE_NAME_TEXT])
+{
+    const char *given = tg_conf_text(conf, TG_OPTION_NODE_NAME);
+
+    if (given[0] != '\0') {
+        snprintf(name, NODE_NAME_TEXT, "%s", given);
+    } else if (gethostname(name, NODE_NAME_TEXT) != 0) {
+        memcpy(name, "node", sizeof "node");
+    }
+    name[NODE_NAME_TEXT - 1] = '\0';
+}
+
+int tg_worker_run(const struct tg_birth *birth)
+{
+    char node[NODE_NAME_TEXT];
+    struct tg_worker worker = {.index = birth->index,
+                               .spool_id = tg_unix_us() / 1000 * 1000 + birth->index,
+                               .node = node,
+                               .shared = birth->shared};
+    const struct tg_pool_conf pool_conf = {.listen_fd = birth->listen_fd,
+                                           .serve = serve,
+                                           .thread_start = thread_start,
+                                           .thread_stop = thread_stop,
+                                           .limits = limits,
+                                           .context = &worker};
+    struct tg_pool *pool = NULL;
+    struct tg_error err;
+
+    name_node(birth->conf, node);
+    if (open_all(&worker, birth->conf, &err) != TG_OK ||
+        tg_pool_start(&pool_conf, &pool, &err) != TG_OK) {
+        tg_log_error(TG_LOG_ERROR, "worker", &err);
+        close_all(&worker);
+        return 1;
+    }
+    (void)!write(birth->ready_fd, "", 1);
+    keep_house(&worker, pool, birth->conf_path);
+    if (!drain(&worker, pool)) {
+        tg_log(TG_LOG_WARNING, "worker",
+               "%d threads were still busy at the end of pool.drain_timeout",
+               tg_pool_figures(pool).threads);
+        _exit(0); /* their holds are ended by the daemon with what they had earned */
+    }
+    tg_pool_free(pool);
+    close_all(&worker);
+    return 0;
+}
