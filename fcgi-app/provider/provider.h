@@ -36,7 +36,8 @@ struct tg_provider_call {
 struct tg_provider {
     const char *name;
     enum tg_protocol protocol;
-    /* Errors: TG_CLASS_INVALID when the client's body cannot be sent on; others say TG_ERROR_CHANNEL. */
+    /* Errors: TG_CLASS_INVALID when the client's body cannot be sent on; all others say
+     * TG_ERROR_CHANNEL. */
     enum tg_class (*prepare)(const struct tg_provider_input *input, struct tg_provider_call *ret,
                              struct tg_error *err);
 };

@@ -9,7 +9,7 @@
 /* How the loop over one model ended. */
 enum ended { ENDED_SERVED, ENDED_NEXT_MODEL, ENDED_STOPPED };
 
-/* --- one call ------------------------------------------------------------------------------------------- */
+/* --- one call ------------------------------------------------------------------------------ */
 
 static enum tg_class prepare(struct tg_relay *relay, const struct tg_choice *choice,
                              struct tg_provider_call *call, struct tg_error *err)
@@ -96,7 +96,7 @@ static struct tg_attempt *attempt_once(struct tg_relay *relay, const struct tg_c
     return attempt;
 }
 
-/* --- and after it ---------------------------------------------------------------------------------------- */
+/* --- and after it -------------------------------------------------------------------------- */
 
 /* None to another channel; full jitter, doubled with each repeat, to one that has just failed, and
  * never less than it asked for. */

@@ -25,7 +25,7 @@ void tg_relay_mark_tried(struct tg_relay *relay, int64_t channel_id)
     relay->tried[relay->tried_count++] = channel_id;
 }
 
-/* --- copies: the snapshot is given back before the call (AMENDMENTS N1) --------------------------- */
+/* --- copies: the snapshot is given back before the call (AMENDMENTS N1) -------------------- */
 
 struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_channel *from)
 {
@@ -65,7 +65,7 @@ static const struct tg_quote *quote_of(struct tg_relay *relay, const struct tg_s
     return own;
 }
 
-/* --- the choice ----------------------------------------------------------------------------------------- */
+/* --- the choice ---------------------------------------------------------------------------- */
 
 static struct tg_candidate candidate_of(const struct tg_relay *relay,
                                         const struct tg_ability *ability)

@@ -28,7 +28,8 @@ struct tg_snapshot_conf {
 enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
                                      struct tg_snapshot_holder **ret, struct tg_error *err)
     must_check non_null(1, 2);
-void tg_snapshot_holder_free(struct tg_snapshot_holder *holder); /* NULL is fine; joins the thread */
+/* NULL is fine; joins the thread. */
+void tg_snapshot_holder_free(struct tg_snapshot_holder *holder);
 /* NULL before the first successful build. */
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder) non_null(1);
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)

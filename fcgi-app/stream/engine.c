@@ -9,7 +9,7 @@
 
 enum { DONE_GRACE_US = 100000 };
 
-/* --- what came ------------------------------------------------------------------------------------ */
+/* --- what came ----------------------------------------------------------------------------- */
 
 /* The first failure is the one that counts. */
 static void fail(struct tg_stream *stream, enum tg_end_reason reason, const struct tg_error *error)
@@ -134,7 +134,7 @@ static void on_event(void *context, const struct tg_sse_event *event)
     dispatch(stream, event, &read);
 }
 
-/* --- the exchange -------------------------------------------------------------------------------------- */
+/* --- the exchange -------------------------------------------------------------------------- */
 
 void tg_stream_init(struct tg_stream *stream, struct tg_client *client,
                     const struct tg_stream_conf *conf)
@@ -180,7 +180,7 @@ bool tg_stream_tick(const struct tg_stream *stream, int64_t now_us, int64_t *wak
     return now_us < stream->done_at_us + DONE_GRACE_US;
 }
 
-/* --- the end --------------------------------------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------------------------- */
 
 static enum tg_end_reason reason_of(enum tg_http_end end)
 {

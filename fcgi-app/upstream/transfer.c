@@ -12,7 +12,7 @@
 
 enum { ERROR_BODY_MOST = 64 * 1024 };
 
-/* --- the exchange ------------------------------------------------------------------------------------- */
+/* --- the exchange -------------------------------------------------------------------------- */
 
 static const char *copy_header(struct tg_transfer *transfer, const struct tg_http_answer *answer,
                                const char *name)
@@ -129,7 +129,7 @@ static void exchange(struct tg_transfer *transfer)
                tg_http_end_name(transfer->http.end), transfer->http.detail);
 }
 
-/* --- what it was ------------------------------------------------------------------------------------------ */
+/* --- what it was --------------------------------------------------------------------------- */
 
 static void fail_invalid(struct tg_transfer *transfer, const char *message)
 {
