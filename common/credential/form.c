@@ -138,8 +138,9 @@ static bool read_addresses(const struct tg_json *json, struct tg_arena *arena,
         struct tg_span hex;
 
         if (!tg_json_string(tg_json_array_at(array, i), &hex) || hex.len != CIDR_HEX ||
-            !tg_unhex(hex.ptr, (size_t)ADDRESS_BYTES * 2, list[i].base.bytes) ||
-            !tg_unhex(hex.ptr + (size_t)ADDRESS_BYTES * 2, 2, &list[i].prefix_len))
+            !tg_unhex(hex.ptr, ADDRESS_BYTES, list[i].base.bytes) ||
+            !tg_unhex(hex.ptr + (size_t)ADDRESS_BYTES * 2, 1, &list[i].prefix_len) ||
+            list[i].prefix_len > 128)
             return false;
     }
     credential->addresses = list;
