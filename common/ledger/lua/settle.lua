@@ -43,16 +43,17 @@ if plan and hold and hold.period ~= plan.period then moved = math.min(moved, 0) 
 local left = (plan or user).balance + moved
 local token_left = token and token.balance + back - amount + delta or 0
 if not (bounded(left) and bounded(token_left)) then return {'bounds'} end
+local spent = (kind == 'credit' or kind == 'adjust') and 0 or amount
 
 if plan then redis.call('HSET', plan.key, 'remain', decimal(left)) end
 redis.call('HSET', user.key,
            'quota', decimal(plan and user.balance or left),
-           'used', decimal(kind == 'credit' and user.used or saturated(user.used + amount)),
+           'used', decimal(saturated(user.used + spent)),
            'authver', decimal(math.max(user.authver, authver)),
            'exposed', decimal(user.exposed - (hold and hold.trusted or 0)))
 if token then
     redis.call('HSET', token.key, 'remain', decimal(token_left),
-               'used', decimal(saturated(token.used + amount)))
+               'used', decimal(saturated(token.used + spent)))
     if ARGV[12] ~= '-1' then redis.call('HSET', token.key, 'unlimited', ARGV[12]) end
 end
 if hold then
