@@ -166,7 +166,7 @@ enum tg_class tg_audit_chain_check(struct tg_db *db, int64_t *ret_broken_id, str
     if (class != TG_OK)
         goto out;
     if (broken == 0 && (!tg_db_next(rows) || strcmp(tg_db_text(rows, 0), last) != 0))
-        broken = id; /* rows are missing behind this one */
+        broken = -1; /* the newest rows are missing */
     tg_db_rows_free(rows);
     *ret_broken_id = broken;
 out:

@@ -53,8 +53,8 @@ void tg_change_routing(struct tg_change *change) non_null(1);
 /* Commits, or rolls back after a failure. */
 enum tg_class tg_change_end(struct tg_change *change) must_check non_null(1);
 
-/* Reads the chain from its first row. *ret_broken_id is the first row whose hash does not fit, 0
- * when all do (and the chain's end is the last row). */
+/* Reads the chain from its first row. *ret_broken_id is the first row whose hash does not fit, -1
+ * when the newest rows are missing, 0 when all is right. */
 enum tg_class tg_audit_chain_check(struct tg_db *db, int64_t *ret_broken_id, struct tg_error *err)
     must_check non_null(1, 2);
 
