@@ -1,1 +1,2 @@
-# Sample configuration and prices.
+# Sample configuration and prices. The sample is made from common/conf/options.def.
+nobase_dist_pkgdata_DATA += conf/tollgate.conf

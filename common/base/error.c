@@ -30,6 +30,7 @@ static const char *const class_names[TG_CLASS__COUNT] = {
     [TG_CLASS_CONFIG] = "config",
 };
 
+#undef tg_fail /* of the analyzer */
 enum tg_class tg_fail(struct tg_error *err, enum tg_class class, const char *code,
                       const char *format, ...)
 {

@@ -84,8 +84,8 @@ static enum tg_class take_overlay(struct tg_conf *conf, const struct tg_conf_ove
     conf->source = TG_CONF_FROM_DATABASE;
     for (size_t i = 0; i < count && class == TG_OK; i++) {
         if (!tg_option_find(overlay[i].name, strlen(overlay[i].name), &id))
-            return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown", "options table: unknown option %.100s",
-                           overlay[i].name);
+            return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown",
+                           "options table: unknown option %.100s", overlay[i].name);
         if ((tg_options[id].flags & TG_OPTION_DATABASE) == 0)
             return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown",
                            "options table: %s is set in the conf file only", tg_options[id].name);
@@ -99,7 +99,8 @@ static enum tg_class check_together(const struct tg_conf *conf, struct tg_error 
 {
     if (tg_conf_int(conf, TG_OPTION_HOLD_RENEW) < tg_conf_int(conf, TG_OPTION_HOLD_LEASE))
         return TG_OK;
-    return tg_fail(err, TG_CLASS_CONFIG, "conf_value", "hold.renew must be shorter than hold.lease");
+    return tg_fail(err, TG_CLASS_CONFIG, "conf_value",
+                   "hold.renew must be shorter than hold.lease");
 }
 
 enum tg_class tg_conf_load(const char *path, const struct tg_conf_overlay *overlay, size_t count,

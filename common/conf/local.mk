@@ -6,4 +6,5 @@ libcommon_a_SOURCES += \
 	common/conf/guard.c common/conf/guard.h \
 	common/conf/file.c common/conf/file.h \
 	common/conf/conf.c common/conf/conf.h \
-	common/conf/password.c
+	common/conf/password.c \
+	common/conf/sample.c common/conf/sample.h

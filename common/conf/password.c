@@ -23,31 +23,36 @@ static ssize_t read_all(int fd, char *text, size_t room)
     return got < 0 ? -1 : (ssize_t)len;
 }
 
-static enum tg_class read_first_line(int fd, const char *path, struct tg_buf *ret,
-                                     struct tg_error *err)
+static enum tg_class check_file(int fd, const char *path, struct tg_error *err)
 {
-    char text[PASSWORD_LIMIT_BYTES];
     struct stat info;
-    size_t line_len;
-    ssize_t len;
 
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return tg_fail(err, TG_CLASS_CONFIG, "conf_password", "%s: no regular file", path);
     if ((info.st_mode & S_IRWXO) != 0)
         return tg_fail(err, TG_CLASS_CONFIG, "conf_password_mode",
                        "%s: others may read it (chmod o= %s)", path, path);
-    len = read_all(fd, text, sizeof text);
+    return TG_OK;
+}
+
+static enum tg_class read_first_line(int fd, const char *path, struct tg_buf *ret,
+                                     struct tg_error *err)
+{
+    char text[PASSWORD_LIMIT_BYTES];
+    ssize_t len = read_all(fd, text, sizeof text);
+    enum tg_class class = TG_OK;
+    size_t line_len = 0;
+
     if (len < 0)
         return tg_fail(err, TG_CLASS_CONFIG, "conf_password", "%s: %s", path, strerror(errno));
-    for (line_len = 0; line_len < (size_t)len && text[line_len] != '\n'; line_len++)
-        ;
+    while (line_len < (size_t)len && text[line_len] != '\n')
+        line_len++;
     if (line_len == sizeof text)
-        return tg_fail(err, TG_CLASS_CONFIG, "conf_password", "%s: first line too long", path);
-    if (line_len > 0 && text[line_len - 1] == '\r')
-        line_len--;
-    tg_buf_add(ret, text, line_len);
+        class = tg_fail(err, TG_CLASS_CONFIG, "conf_password", "%s: first line too long", path);
+    else
+        tg_buf_add(ret, text, line_len - (line_len > 0 && text[line_len - 1] == '\r'));
     explicit_bzero(text, sizeof text);
-    return TG_OK;
+    return class;
 }
 
 enum tg_class tg_conf_password(const char *path, struct tg_buf *ret, struct tg_error *err)
@@ -60,7 +65,9 @@ enum tg_class tg_conf_password(const char *path, struct tg_buf *ret, struct tg_e
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return tg_fail(err, TG_CLASS_CONFIG, "conf_password", "%s: %s", path, strerror(errno));
-    class = read_first_line(fd, path, ret, err);
+    class = check_file(fd, path, err);
+    if (class == TG_OK)
+        class = read_first_line(fd, path, ret, err);
     close(fd);
     return class;
 }

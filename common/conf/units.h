@@ -33,7 +33,8 @@ bool tg_address_parse(const char *text, struct tg_address *ret) must_check non_n
 bool tg_cidr_parse(const char *text, struct tg_cidr *ret) must_check non_null(1, 2);
 /* Comma or blank separated; an empty text is an empty list. Owns: the arena. */
 enum tg_class tg_cidrs_parse(struct tg_arena *arena, const char *text, struct tg_cidr **ret,
-                             size_t *ret_count, struct tg_error *err) must_check non_null(1, 2, 3, 4);
+                             size_t *ret_count, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
 bool tg_cidrs_match(const struct tg_cidr *list, size_t count, const struct tg_address *address)
     non_null(3);
 

@@ -157,9 +157,9 @@ static bool read_value(enum tg_option_id id, const char *text, int64_t *ret, con
         *why = "must be an absolute path or empty";
         return (*text == '\0' || *text == '/') && is_fine_text(id, text, why);
     case TG_OPTION_TEXT_TYPE:
-        return is_fine_text(id, text, why);
+        break;
     }
-    tg_assert(false);
+    return is_fine_text(id, text, why);
 }
 
 static bool in_bounds(const struct tg_option *option, int64_t number, char why[TG_VALUE_WHY])

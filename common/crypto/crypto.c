@@ -147,18 +147,19 @@ static bool secret_of(const uint8_t *plain, size_t len, const char *aad, struct 
 }
 
 enum tg_class tg_unseal(const uint8_t secret_key[TG_KEY_BYTES], const char *aad,
-                        const void *sealed, size_t len, struct tg_buf *ret, struct tg_error *err)
+                        struct tg_span sealed, struct tg_buf *ret, struct tg_error *err)
 {
     uint8_t public_key[TG_KEY_BYTES], *plain;
-    size_t plain_len = len - crypto_box_SEALBYTES;
+    size_t plain_len = sealed.len - crypto_box_SEALBYTES;
     enum tg_class class = TG_OK;
     struct tg_span secret;
 
-    if (len < crypto_box_SEALBYTES)
+    if (sealed.len < crypto_box_SEALBYTES)
         return tg_fail(err, TG_CLASS_CONFIG, "unseal", "a sealed secret is cut off");
     plain = tg_malloc(plain_len);
     tg_seal_public_of(secret_key, public_key);
-    if (crypto_box_seal_open(plain, sealed, len, public_key, secret_key) != 0)
+    if (crypto_box_seal_open(plain, (const uint8_t *)sealed.ptr, sealed.len, public_key,
+                             secret_key) != 0)
         class = tg_fail(err, TG_CLASS_CONFIG, "unseal",
                         "a sealed secret was made for another master key or was changed");
     else if (!secret_of(plain, plain_len, aad, &secret))

@@ -10,7 +10,8 @@
 
 enum { TG_HMAC_BYTES = 32, TG_HMAC_HEX = 65, TG_KEY_BYTES = 32, TG_TOKEN_TEXT = 49 };
 
-enum tg_class tg_crypto_init(struct tg_error *err) must_check; /* once per process, before threads */
+/* Once per process, before threads. */
+enum tg_class tg_crypto_init(struct tg_error *err) must_check;
 void tg_random(void *bytes, size_t len) non_null(1);
 bool tg_equal_constant_time(const void *a, const void *b, size_t len) must_check non_null(1, 2);
 void tg_wipe(void *bytes, size_t len) non_null(1);
@@ -39,8 +40,8 @@ bool tg_password_ok(const char *password, const char *hash) must_check non_null(
 void tg_seal(const uint8_t public_key[TG_KEY_BYTES], const char *aad, const char *secret,
              struct tg_buf *ret) non_null(2, 3, 4);
 enum tg_class tg_unseal(const uint8_t secret_key[TG_KEY_BYTES], const char *aad,
-                        const void *sealed, size_t len, struct tg_buf *ret, struct tg_error *err)
-    must_check non_null(2, 3, 5);
+                        struct tg_span sealed, struct tg_buf *ret, struct tg_error *err)
+    must_check non_null(2, 4);
 void tg_seal_keypair(uint8_t ret_public[TG_KEY_BYTES], uint8_t ret_secret[TG_KEY_BYTES]);
 void tg_seal_public_of(const uint8_t secret_key[TG_KEY_BYTES], uint8_t ret_public[TG_KEY_BYTES]);
 /* False for a key that nothing can be sealed with (a point of small order). Keys from outside are

@@ -45,7 +45,7 @@ static enum tg_class read_text(const char *path, char text[FILE_LIMIT_BYTES], st
 {
     size_t len = 0;
     ssize_t got;
-    int fd;
+    int fd = -1;
     enum tg_class class = open_private(path, &fd, err);
 
     if (class != TG_OK)
@@ -194,8 +194,7 @@ static enum tg_class read_private(const char *path, struct tg_secrets *secrets,
     if (version != secrets->key_version ||
         !tg_equal_constant_time(public_key, secrets->seal_public, TG_KEY_BYTES))
         return tg_fail(err, TG_CLASS_CONFIG, "secrets_mismatch",
-                       "%s: its private key does not belong to the public key of the console's file",
-                       path);
+                       "%s: its key does not belong to the public key of the console's file", path);
     secrets->has_private = true;
     return TG_OK;
 }

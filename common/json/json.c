@@ -191,6 +191,7 @@ void tg_json_each(const struct tg_json *object, tg_json_visit_fn *visit, void *c
     at = json_object_iter_begin(of);
     end = json_object_iter_end(of);
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
-        if (!visit(context, json_object_iter_peek_name(&at), wrap(json_object_iter_peek_value(&at))))
+        if (!visit(context, json_object_iter_peek_name(&at),
+                   wrap(json_object_iter_peek_value(&at))))
             return;
 }

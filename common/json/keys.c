@@ -39,7 +39,7 @@ static void sip_word(struct sip *sip, uint64_t word)
     sip->v[0] ^= word;
 }
 
-/* The 16 random bytes that the kernel gives every process (getauxval(3)): a secret without state. */
+/* The 16 random bytes that the kernel gives every process (getauxval(3)). */
 static void sip_begin(struct sip *sip)
 {
     const void *random = (const void *)getauxval(AT_RANDOM);

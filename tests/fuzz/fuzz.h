@@ -1,14 +1,15 @@
-/* fuzz - the entry point that every driver of this folder defines.
+/* fuzz - one driver per parser, in libFuzzer's shape.
  *
- * libFuzzer calls it with inputs of its own; replay.c calls it with the corpus and systematic
- * mutations of it in every test run. A driver aborts when a promise of the parser is broken.
+ * A driver aborts (tg_assert) when a property does not hold. replay.c gives each of them a main
+ * that needs no fuzzer: the corpus as it stands, cut at every byte and with bytes changed.
+ *
+ * Threads  one.  Blocks  no.
  */
 #ifndef TOLLGATE_TESTS_FUZZ_H
 #define TOLLGATE_TESTS_FUZZ_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "common/base/base.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 #endif

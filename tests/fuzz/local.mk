@@ -1,13 +1,47 @@
-# One driver per parser; here each replays its corpus. With clang, the same driver without
-# replay.c and with -fsanitize=fuzzer explores on its own.
-check_PROGRAMS += fuzz-sse fuzz-chat_event
-TESTS += fuzz-sse fuzz-chat_event
-fuzz_sse_SOURCES = tests/fuzz/sse.c tests/fuzz/replay.c tests/fuzz/fuzz.h
-fuzz_sse_LDADD = libgateway.a $(BASE_LIBS)
-fuzz_chat_event_SOURCES = tests/fuzz/chat_event.c tests/fuzz/replay.c tests/fuzz/fuzz.h
-fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS)
+# One driver per parser with a corpus that is replayed in every run:
+#   check_PROGRAMS += fuzz-NAME
+#   fuzz_NAME_SOURCES = tests/fuzz/NAME.c $(FUZZ_SOURCES)
+#   fuzz_NAME_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"NAME"'
+#   fuzz_NAME_LDADD = $(COMMON_LIBS)
+#   TESTS += fuzz-NAME
+# With libFuzzer, NAME.c is linked with -fsanitize=fuzzer and without replay.c.
+FUZZ_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
+
+check_PROGRAMS += fuzz-json
+fuzz_json_SOURCES = tests/fuzz/json.c $(FUZZ_SOURCES)
+fuzz_json_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"json"'
+fuzz_json_LDADD = $(BASE_LIBS)
+TESTS += fuzz-json
+
+check_PROGRAMS += fuzz-units
+fuzz_units_SOURCES = tests/fuzz/units.c $(FUZZ_SOURCES)
+fuzz_units_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"units"'
+fuzz_units_LDADD = $(COMMON_LIBS)
+TESTS += fuzz-units
+
 EXTRA_DIST += \
-	tests/fuzz/corpus/sse/lines tests/fuzz/corpus/sse/fields tests/fuzz/corpus/sse/chat \
-	tests/fuzz/corpus/chat_event/content tests/fuzz/corpus/chat_event/usage \
-	tests/fuzz/corpus/chat_event/error tests/fuzz/corpus/chat_event/answer \
-	tests/fuzz/corpus/chat_event/request
+	tests/fuzz/corpus/json/bare-number.json \
+	tests/fuzz/corpus/json/bare-string.json \
+	tests/fuzz/corpus/json/byte-order-mark.json \
+	tests/fuzz/corpus/json/chat-chunk.json \
+	tests/fuzz/corpus/json/chat-request.json \
+	tests/fuzz/corpus/json/duplicate-escaped.json \
+	tests/fuzz/corpus/json/empty.json \
+	tests/fuzz/corpus/json/nested.json \
+	tests/fuzz/corpus/json/surrogates.json \
+	tests/fuzz/corpus/units/01 \
+	tests/fuzz/corpus/units/02 \
+	tests/fuzz/corpus/units/03 \
+	tests/fuzz/corpus/units/04 \
+	tests/fuzz/corpus/units/05 \
+	tests/fuzz/corpus/units/06 \
+	tests/fuzz/corpus/units/07 \
+	tests/fuzz/corpus/units/08 \
+	tests/fuzz/corpus/units/09 \
+	tests/fuzz/corpus/units/10 \
+	tests/fuzz/corpus/units/11 \
+	tests/fuzz/corpus/units/12 \
+	tests/fuzz/corpus/units/13 \
+	tests/fuzz/corpus/units/14 \
+	tests/fuzz/corpus/units/15 \
+	tests/fuzz/corpus/units/16

@@ -1,5 +1,5 @@
-/* Runs a driver over the files of a folder: each as it is, cut at every byte, and with every byte
- * replaced in turn. Usage: DRIVER [FOLDER]; without one the folder is named like the program. */
+/* Runs a driver over a corpus: each file, each of its beginnings, each byte changed. The changes
+ * are the same in every run, so a failure is found again. */
 #include "tests/fuzz/fuzz.h"
 
 #include "common/base/buf.h"
@@ -10,80 +10,96 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies of exact size, so that a sanitizer sees every read beyond the input. */
-static void run(const char *bytes, size_t len)
+enum { FILE_LIMIT_BYTES = 1 << 20, CHANGE_LIMIT_BYTES = 2048 };
+
+static size_t run_count;
+
+/* In a heap block of exactly its size, so that a read behind the end is seen. */
+static void run(const char *data, size_t len)
 {
-    char *copy = tg_malloc(len > 0 ? len : 1);
+    char *copy = tg_malloc(len);
 
     if (len > 0)
-        memcpy(copy, bytes, len);
+        memcpy(copy, data, len);
     LLVMFuzzerTestOneInput((const uint8_t *)copy, len);
     free(copy);
+    run_count++;
 }
 
-static void run_mutations(struct tg_buf *text)
+static void run_changed(char *data, size_t len)
 {
-    static const char others[] = {'\0', '\n', '\r', '"', '\\', '{', ']', ':', ' ', '\xff'};
+    static const char changes[] = "\"\\{}[],:0-eE./u\0\x7f\x80\xc3\xed\xff \n";
 
-    for (size_t at = 0; at < text->len; at++) {
-        char kept = text->data[at];
+    for (size_t i = 0; i < len; i++) {
+        char old = data[i];
 
-        run(text->data, at);
-        for (size_t i = 0; i < sizeof(others); i++) {
-            text->data[at] = others[i];
-            run(text->data, text->len);
+        for (size_t j = 0; j < sizeof changes - 1; j++) {
+            data[i] = changes[j];
+            run(data, len);
         }
-        text->data[at] = kept;
+        data[i] = old;
     }
-    run(tg_buf_text(text), text->len);
 }
 
 static bool run_file(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    struct tg_buf text;
+    FILE *file = fopen(path, "re");
     char block[4096];
+    struct tg_buf buf;
     size_t len;
 
     if (file == NULL)
         return false;
-    tg_buf_init(&text, 1024 * 1024);
-    while ((len = fread(block, 1, sizeof(block), file)) > 0)
-        tg_buf_add(&text, block, len);
+    tg_buf_init(&buf, FILE_LIMIT_BYTES);
+    while ((len = fread(block, 1, sizeof block, file)) > 0)
+        tg_buf_add(&buf, block, len);
     fclose(file);
-    run_mutations(&text);
-    tg_buf_done(&text);
+    run(buf.data, buf.len);
+    if (buf.len <= CHANGE_LIMIT_BYTES) {
+        for (size_t i = 0; i < buf.len; i++)
+            run(buf.data, i);
+        run_changed(buf.data, buf.len);
+    }
+    tg_buf_done(&buf);
     return true;
 }
 
-static int run_folder(const char *path)
+static bool run_folder(const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *dir = opendir(path);
     struct dirent *entry;
-    char file[1024];
-    int count = 0;
+    struct tg_buf file;
+    bool ok = true;
 
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+    if (dir == NULL)
+        return false;
+    tg_buf_init(&file, 0);
+    while ((entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
-        snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-        count += run_file(file);
+        tg_buf_reset(&file);
+        tg_buf_printf(&file, "%s/%s", path, entry->d_name);
+        ok = run_file(file.data) && ok;
     }
-    if (folder != NULL)
-        closedir(folder);
-    return count;
+    tg_buf_done(&file);
+    closedir(dir);
+    return ok;
 }
 
+/* Arguments: files or folders; without any the driver's own corpus. */
 int main(int argc, char **argv)
 {
-    const char *source = getenv("TOLLGATE_SOURCE"), *name = strrchr(argv[0], '/');
-    char path[768];
-    int count;
+    const char *source = getenv("TOLLGATE_SOURCE");
+    struct tg_buf corpus;
+    bool ok = true;
 
-    name = name != NULL ? name + 1 : argv[0];
-    snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/%s", source != NULL ? source : ".",
-             strncmp(name, "fuzz-", 5) == 0 ? name + 5 : name);
-    count = run_folder(argc > 1 ? argv[1] : path);
-    printf("%s: %d files\n", name, count);
-    return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    tg_buf_init(&corpus, 0);
+    tg_buf_printf(&corpus, "%s/tests/fuzz/corpus/%s", source != NULL ? source : "..", FUZZ_NAME);
+    if (argc == 1)
+        ok = run_folder(corpus.data);
+    for (int i = 1; i < argc; i++)
+        ok = (run_folder(argv[i]) || run_file(argv[i])) && ok;
+    tg_buf_done(&corpus);
+    printf("%s: %zu inputs\n", FUZZ_NAME, run_count);
+    return ok && run_count > 0 ? 0 : 1;
 }

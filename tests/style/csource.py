@@ -9,9 +9,10 @@ TOKEN = re.compile(
       | (?P<char>'(?:[^'\\\n]|\\.)*')""",
     re.DOTALL | re.VERBOSE,
 )
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 # A definition begins in the first column and has its opening brace alone in a line.
 FUNCTION = re.compile(r"^(?P<head>[A-Za-z_][^;{}#=]*\))\s*\n\{\n(?P<body>.*?)^\}", re.M | re.S)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 CONTROL = ("if", "for", "while", "switch")
 
 
@@ -36,15 +37,20 @@ class CSource:
     text: str
     code: str = ""
     includes: list[tuple[int, str]] = field(default_factory=list)
+    quoted_includes: list[tuple[int, str]] = field(default_factory=list)
     strings: list[tuple[int, str]] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.includes = [(self.line_of(m.start(1)), m[1]) for m in INCLUDE.finditer(self.text)]
+        for match in INCLUDE.finditer(self.text):
+            include = (self.line_of(match.start(1)), match[2])
+            self.includes.append(include)
+            if match[1] == '"':
+                self.quoted_includes.append(include)
         self.code = TOKEN.sub(self.blank_token, self.text)
         self.collect_strings()
         # Lines of the preprocessor are no code of a function.
-        plain = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: blank(m[0]), self.code, flags=re.M)
+        plain = DIRECTIVE.sub(lambda match: blank(match[0]), self.code)
         self.functions = [self.function(match) for match in FUNCTION.finditer(plain)]
 
     def line_of(self, offset: int) -> int:

@@ -10,18 +10,22 @@ def function(body: str, parameters: str = "void") -> str:
     return f"int f({parameters})\n{{\n{body}}}\n"
 
 
+FIVE = "int a, int (*b)(int, int), int c, int d,\n    int e"
 DEEP = "if (a) {\nfor (;;) {\nwhile (b) {\n%s\n}\n}\n}\n"
 
 # rule, tree, how many findings
 CASES: tuple[tuple[str, Tree, int], ...] = (
     ("library", {"common/a.c": "#include <zlib.h>\n", "common/b.c": "#include <zlib.h>\n"}, 1),
     ("library", {"common/a.h": "#include <curl/curl.h>\n"}, 1),
+    ("library", {"common/a.h": "#include <gmp.h>\n", "common/x/a.c": '#include "common/a.h"\n'}, 2),
+    ("library", {"common/a.h": "#include <gmp.h>\n", "common/a.c": '#include "common/a.h"\n'}, 1),
     ("library", {"common/a.c": '# include "hiredis/hiredis.h"\n#include <hiredis/read.h>\n'}, 0),
     ("library", {"common/a.c": "#include <sodium.h>\n", "tests/a.c": "#include <sodium.h>\n"}, 0),
     ("direction", {"common/a.c": '#include "fcgi-app/a.h"\n'}, 1),
     ("direction", {"admin-cgi/a.c": '#include "fcgi-app/a.h"\n#include "common/a.h"\n'}, 1),
     ("direction", {"fcgi-app/a.c": '#include "tests/unit/unit.h"\n'}, 1),
     ("direction", {"common/a.c": '#include "a.h"\n', "common/a.h": ""}, 1),
+    ("direction", {"common/a.c": "#include <zlib.h>\n", "common/zlib.h": ""}, 0),
     ("direction", {"fcgi-app/a.c": '#include "../common/a.h"\n'}, 1),
     ("direction", {"tests/unit/a.c": '#include "fcgi-app/a.h"\n'}, 0),
     ("pure", {"common/price/a.c": "#include <unistd.h>\n"}, 1),
@@ -46,8 +50,8 @@ CASES: tuple[tuple[str, Tree, int], ...] = (
     ("size", {"common/a.c": "\n" * 500, "common/a.h": "\n" * 120}, 0),
     ("size", {"common/a.c": function("a();\n" * 58)}, 1),
     ("size", {"common/a.c": function("a();\n" * 57)}, 0),
-    ("size", {"common/a.c": function("", "int a, int (*b)(int, int), int c, int d, int e, int f")}, 1),
-    ("size", {"common/a.c": function("", "int a, int (*b)(int, int), int c, int d,\n    int e")}, 0),
+    ("size", {"common/a.c": function("", f"{FIVE}, int f")}, 1),
+    ("size", {"common/a.c": function("", FIVE)}, 0),
     ("size", {"common/a.c": function(DEEP % "do {\n} while (c);")}, 1),
     ("size", {"common/a.c": function(DEEP % "x = (struct x){.y = {{1}}};")}, 0),
     ("layout", {"common/a.c": "x" * 101 + "\n"}, 1),

@@ -42,7 +42,8 @@ static void sha256_agrees_with_the_standard(void **state)
 
 static void hex_takes_exactly_its_length(void **state)
 {
-    static const char *const bad[] = {"", "00ff1", "00ff1g", "00ff1022", "00ff ", "0x00ff", "00:ff1"};
+    static const char *const bad[] = {"",         "00ff1", "00ff1g", "00ff1022",
+                                      "00ff ",    "0x00ff", "00:ff1"};
     uint8_t bytes[3];
 
     (void)state;
@@ -129,10 +130,16 @@ static void passwords_are_salted_argon2id(void **state)
     tg_buf_done(&second);
 }
 
+static struct tg_span span_of(const struct tg_buf *buf)
+{
+    return (struct tg_span){buf->data, buf->len};
+}
+
 static void a_box_opens_for_its_row_and_key_only(void **state)
 {
-    static const char *const secrets[] = {"", "sk-upstream-0123456789", "{\"private_key\":\"\\n\"}"};
-    static const char *const other_rows[] = {"", "channel_keys:7", "channel_keys:71s", "channel_keys:72"};
+    static const char *const secrets[] = {"", "sk-upstream-0123456789", "{\"key\":\"\\n\"}"};
+    static const char *const other_rows[] = {"", "channel_keys:7", "channel_keys:71s",
+                                             "channel_keys:72"};
     uint8_t public_key[TG_KEY_BYTES], secret_key[TG_KEY_BYTES], other[TG_KEY_BYTES];
     struct tg_buf sealed, opened;
     struct tg_error err;
@@ -146,16 +153,16 @@ static void a_box_opens_for_its_row_and_key_only(void **state)
         tg_buf_init(&sealed, 0);
         tg_buf_init(&opened, 0);
         tg_seal(public_key, "channel_keys:71", secrets[i], &sealed);
-        assert_int_equal(tg_unseal(secret_key, "channel_keys:71", sealed.data, sealed.len, &opened,
+        assert_int_equal(tg_unseal(secret_key, "channel_keys:71", span_of(&sealed), &opened,
                                    &err),
                          TG_OK);
         assert_string_equal(tg_buf_text(&opened), secrets[i]);
         tg_buf_reset(&opened);
         for (size_t j = 0; j < TG_COUNT_OF(other_rows); j++)
-            assert_int_equal(tg_unseal(secret_key, other_rows[j], sealed.data, sealed.len, &opened,
+            assert_int_equal(tg_unseal(secret_key, other_rows[j], span_of(&sealed), &opened,
                                        &err),
                              TG_CLASS_CONFIG);
-        assert_int_equal(tg_unseal(other, "channel_keys:71", sealed.data, sealed.len, &opened,
+        assert_int_equal(tg_unseal(other, "channel_keys:71", span_of(&sealed), &opened,
                                    &err),
                          TG_CLASS_CONFIG);
         assert_string_equal(err.code, "unseal");
@@ -176,15 +183,16 @@ static void a_changed_or_cut_box_does_not_open(void **state)
     tg_seal_keypair(public_key, secret_key);
     tg_seal(public_key, "row", "secret", &sealed);
     for (size_t i = 0; i < sealed.len; i++) {
-        assert_int_equal(tg_unseal(secret_key, "row", sealed.data, i, &opened, NULL),
-                         TG_CLASS_CONFIG);
+        struct tg_span cut = {sealed.data, i};
+
+        assert_int_equal(tg_unseal(secret_key, "row", cut, &opened, NULL), TG_CLASS_CONFIG);
         sealed.data[i] ^= 1;
-        assert_int_equal(tg_unseal(secret_key, "row", sealed.data, sealed.len, &opened, NULL),
+        assert_int_equal(tg_unseal(secret_key, "row", span_of(&sealed), &opened, NULL),
                          TG_CLASS_CONFIG);
         sealed.data[i] ^= 1;
     }
     assert_int_equal(opened.len, 0);
-    assert_int_equal(tg_unseal(secret_key, "row", sealed.data, sealed.len, &opened, NULL), TG_OK);
+    assert_int_equal(tg_unseal(secret_key, "row", span_of(&sealed), &opened, NULL), TG_OK);
     tg_buf_done(&sealed);
     tg_buf_done(&opened);
 }

@@ -132,7 +132,8 @@ static void files_are_read_strictly(void **state)
     } cases[] = {
         {CONSOLE, "key_version=1\nseal_private=" KEY_B, "secrets_mismatch", "does not belong"},
         {CONSOLE, "key_version=2\nseal_private=" KEY_A, "secrets_mismatch", "does not belong"},
-        {CONSOLE, "seal_private=" KEY_A, "secrets_syntax", "tollgate.secrets: key_version is missing"},
+        {CONSOLE, "seal_private=" KEY_A, "secrets_syntax",
+         "tollgate.secrets: key_version is missing"},
         {CONSOLE, "key_version=1\nseal_private=" KEY_A "\nx=1", "secrets_syntax",
          "tollgate.secrets:3: an unknown name"},
         {CONSOLE "\nsession_key=" KEY_B, "", "secrets_syntax",
