@@ -15,76 +15,12 @@
 #include "common/fcgi/fcgi.h"
 #include "common/json/json.h"
 #include "common/ledger/ledger.h"
-#include "common/price/price.h"
 #include "common/store/credential.h"
+#include "fcgi-app/plan.h"
+#include "fcgi-app/stage.h"
 
 struct tg_worker;
 struct tg_endpoint;
-
-/* Stages in the order of a request; the same order is used by the stage table, the sources in
- * local.mk and the timers in the record. */
-enum tg_stage {
-    TG_STAGE_ACCEPT,
-    TG_STAGE_ENDPOINT,
-    TG_STAGE_ACCESS,
-    TG_STAGE_RATE,
-    TG_STAGE_BODY,
-    TG_STAGE_SESSION,
-    TG_STAGE_SCREEN,
-    TG_STAGE_RULES,
-    TG_STAGE_ESTIMATE,
-    TG_STAGE_QUOTA,
-    TG_STAGE_RESERVE,
-    TG_STAGE_RELAY, /* the attempt loop: select, convert, provider, transfer, stream engine */
-    TG_STAGE_SETTLE,
-    TG_STAGE_RECORD,
-    TG_STAGE_REMEMBER,
-    TG_STAGE__COUNT
-};
-
-enum tg_verdict {
-    TG_NEXT,   /* go on with the next stage */
-    TG_ANSWER, /* the answer is known: req->error is set, or req->tail holds it */
-    TG_GONE    /* the client has left */
-};
-
-/* Why a stream ended; the first reason set wins. */
-enum tg_end_reason {
-    TG_END_NONE,
-    TG_END_DONE,
-    TG_END_TIMEOUT,
-    TG_END_CLIENT_GONE,
-    TG_END_SCANNER_ERROR,
-    TG_END_HANDLER_STOP,
-    TG_END_EOF,
-    TG_END_INTERNAL,
-    TG_END_PING_FAIL,
-    TG_END__COUNT
-};
-
-/* One model of the plan with everything that fixes its price. Set by estimate. */
-struct tg_quote {
-    const char *model; /* Tollgate's name */
-    struct tg_price price;
-    const char *group;       /* whose abilities are used */
-    const char *group_ratio; /* decimal */
-    int64_t deposit_quota;
-};
-
-/* One upstream call, for attempts_json. Set by the attempt loop. */
-struct tg_attempt {
-    int number, tier;
-    int64_t channel_id, key_id;
-    const char *key_hint, *model, *upstream_model;
-    int status;             /* upstream's, 0 for none */
-    const char *error_code; /* NULL: success */
-    const char *source;     /* channel, transport, upstream, local */
-    const char *action;     /* success, retry, stop */
-    const char *reason;     /* of retry_decide */
-    int64_t elapsed_us;
-    bool maybe_accepted; /* a possible double cost on the upstream's side */
-    struct tg_attempt *next;
-};
 
 struct tg_request {
     struct tg_worker *worker;
@@ -154,8 +90,5 @@ struct tg_request {
     /* any stage that answers with an error */
     struct tg_error error; /* class TG_OK: none */
 };
-
-const char *tg_stage_name(enum tg_stage stage);
-const char *tg_end_reason_name(enum tg_end_reason reason);
 
 #endif

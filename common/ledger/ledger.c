@@ -171,8 +171,9 @@ static void build_settle(struct tg_step *step, const struct tg_entry *entry, int
     tg_step_span(step, entry->record.ptr, entry->record.len);
 }
 
-enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg_entry *entry,
-                                       int64_t deadline_at_us, struct tg_error *err)
+enum tg_ledger_answer tg_ledger_settle_in(struct tg_ledger *ledger, int64_t epoch,
+                                          const struct tg_entry *entry, int64_t deadline_at_us,
+                                          struct tg_error *err)
 {
     struct tg_error own;
     struct tg_step step;
@@ -184,6 +185,7 @@ enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg
     run.token_id = entry->token_id;
     run.funding = &funding;
     run.funding_count = 1;
+    run.only_epoch = epoch;
     run.deadline_at_us = deadline_at_us;
     build_settle(&step, entry, funding.plan_id);
     answer = tg_run_to_answer(&run, &outcome);
@@ -192,6 +194,12 @@ enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg
     funding.plan_id = outcome.numbers[0]; /* what the hold names */
     build_settle(&step, entry, funding.plan_id);
     return tg_run_to_answer(&run, &outcome);
+}
+
+enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg_entry *entry,
+                                       int64_t deadline_at_us, struct tg_error *err)
+{
+    return tg_ledger_settle_in(ledger, 0, entry, deadline_at_us, err);
 }
 
 enum tg_ledger_answer tg_ledger_look(struct tg_ledger *ledger, int64_t user_id,

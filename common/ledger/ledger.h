@@ -89,6 +89,12 @@ enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg
                                        int64_t deadline_at_us, struct tg_error *err) must_check
     non_null(1, 2);
 
+/* The same in one epoch only: when the shard has gone on to another one nothing runs, UNAVAILABLE.
+ * For the replay: what it knows of ledger_entry is true in the epoch in which it asked. */
+enum tg_ledger_answer tg_ledger_settle_in(struct tg_ledger *ledger, int64_t epoch,
+                                          const struct tg_entry *entry, int64_t deadline_at_us,
+                                          struct tg_error *err) must_check non_null(1, 3);
+
 /* Live view of one user's account for `show` and the audit (loads it when missing). */
 struct tg_live_account {
     int64_t quota, used, held_quota, authver;

@@ -30,3 +30,11 @@ common/ledger/scripts.c: $(ledger_lua)
 	$(AM_V_GEN)$(MKDIR_P) common/ledger && \
 	$(SHELL) $(srcdir)/common/ledger/lua/embed $(srcdir)/common/ledger/lua $(ledger_lua_names) \
 		>$@.tmp && mv $@.tmp $@
+
+# The daemon's work on a shard.
+libcommon_a_SOURCES += \
+	common/ledger/apply.h common/ledger/apply.c \
+	common/ledger/rebuild.h common/ledger/rebuild.c \
+	common/ledger/replay.h common/ledger/replay.c \
+	common/ledger/spool_watch.h common/ledger/spool_watch.c \
+	common/ledger/sweep.h common/ledger/sweep.c

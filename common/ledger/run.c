@@ -197,9 +197,14 @@ static enum tg_class load_all(struct tg_run *run, enum tg_step_word *ret)
 
 /* ---- a step until its answer */
 
-/* Waits out a rebuild; false when the deadline does not allow it. */
+/* Waits out a rebuild; false when the deadline (or the caller's epoch) does not allow it. */
 static bool wait_for_epoch(struct tg_run *run)
 {
+    if (run->only_epoch != 0) {
+        (void)tg_fail(run->err, TG_CLASS_CONFLICT, "ledger_rebuilding",
+                      "the shard has left epoch %" PRId64, run->only_epoch);
+        return false;
+    }
     if (refresh_epochs(run) == TG_OK)
         (void)tg_fail(run->err, TG_CLASS_DOWN, "ledger_rebuilding", "the shard is being rebuilt");
     if (!time_left(run) || !tg_ledger_is_up(run->ledger))
@@ -256,9 +261,11 @@ enum tg_ledger_answer tg_run_to_answer(struct tg_run *run, struct tg_outcome *re
     int loads = 0;
 
     for (;;) {
-        int64_t epoch = atomic_load(&run->ledger->epochs[shard]);
+        int64_t epoch = run->only_epoch;
         enum tg_class class = TG_OK;
 
+        if (epoch == 0)
+            epoch = atomic_load(&run->ledger->epochs[shard]);
         ret->word = TG_WORD_REBUILDING;
         if (epoch > 0)
             class = run_step(run, run->step, epoch, ret);

@@ -37,6 +37,7 @@ struct tg_run {
     int64_t user_id, token_id;        /* token 0: none */
     const struct tg_funding *funding; /* whose plans it touches */
     size_t funding_count;
+    int64_t only_epoch; /* 0, or: answer "rebuilding" instead of going on in another epoch */
     int64_t deadline_at_us;
     struct tg_error *err;
 };

@@ -6,6 +6,7 @@
 #include "common/store/movement.h"
 #include "common/store/offline.h"
 #include "common/store/pending.h"
+#include "common/store/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,10 +66,8 @@ static enum tg_class lock_cursor(struct work *work)
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(work->db, sql, values, 3, &rows);
 
-    if (class != TG_OK) {
-        *work->err = *tg_db_error(work->db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(work->db, class, work->err);
     if (!tg_db_next(rows)) {
         class = tg_fail(work->err, TG_CLASS_INTERNAL, "ledger_no_cursor",
                         "shard %d has no row in ledger_cursor", batch->shard);
@@ -154,10 +153,8 @@ static enum tg_class find_fresh(struct work *work)
     struct tg_db_value values[] = {TG_DB_S(tg_buf_text(&work->json)),
                                    TG_DB_B(work->id.bytes, TG_ID_BYTES)};
     class = tg_db_select(work->db, sql, values, 2, &rows);
-    if (class != TG_OK) {
-        *work->err = *tg_db_error(work->db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(work->db, class, work->err);
     while (class == TG_OK && tg_db_next(rows))
         class = take_fresh(work, rows);
     tg_db_rows_free(rows);
@@ -286,20 +283,25 @@ enum tg_class tg_journal_apply(struct tg_db *db, const struct tg_journal_batch *
 static enum tg_class insert_reject(struct tg_db *db, int shard,
                                    const struct tg_journal_refused *refused, struct tg_error *err)
 {
-    static const char sql[] = "INSERT INTO ledger_reject (shard, stream_id, request_id, body,"
-                              " reason, at) VALUES (?, ?, ?, ?, ?, NOW(6))";
+    /* a spool line comes by again and again: kept once */
+    static const char sql[] =
+        "INSERT INTO ledger_reject (shard, stream_id, request_id, body, reason)"
+        " SELECT ?, ?, ?, ?, ? FROM (SELECT 1) AS one WHERE NOT EXISTS"
+        " (SELECT 1 FROM ledger_reject WHERE request_id = ? AND stream_id = ?)";
     const struct tg_entry *entry = refused->entry;
     struct tg_buf text;
+    char reason[512]; /* what the column holds */
     enum tg_class class;
 
     tg_buf_init(&text, 0);
     if (entry != NULL)
         tg_entry_encode(entry, &text);
-    struct tg_db_value values[] = {
-        TG_DB_I(shard), TG_DB_S(refused->stream_id),
-        entry == NULL ? TG_DB_N : TG_DB_B(entry->id.bytes, TG_ID_BYTES),
-        TG_DB_S(tg_buf_text(&text)), TG_DB_S(refused->reason)};
-    class = tg_db_run(db, sql, values, 5, err);
+    snprintf(reason, sizeof reason, "%s", refused->reason);
+    struct tg_db_value id = entry == NULL ? TG_DB_N : TG_DB_B(entry->id.bytes, TG_ID_BYTES);
+    struct tg_db_value values[] = {TG_DB_I(shard), TG_DB_S(refused->stream_id), id,
+                                   TG_DB_S(tg_buf_text(&text)), TG_DB_S(reason), id,
+                                   TG_DB_S(refused->stream_id)};
+    class = tg_db_run(db, sql, values, 7, err);
     tg_buf_done(&text);
     return class;
 }
@@ -342,11 +344,8 @@ enum tg_class tg_journal_lock(struct tg_db *db, int shard, char ret_name[TG_JOUR
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     *ret_got = tg_db_next(rows) && tg_db_int(rows, 1) == 1;
     snprintf(ret_name, TG_JOURNAL_LOCK_TEXT, "%s", *ret_got ? tg_db_text(rows, 0) : "");
     tg_db_rows_free(rows);

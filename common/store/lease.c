@@ -1,5 +1,7 @@
 #include "common/store/lease.h"
 
+#include "common/store/read.h"
+
 enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node, int64_t seconds,
                             bool *ret_mine, struct tg_error *err)
 {
@@ -19,11 +21,8 @@ enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node
     if (class != TG_OK)
         return class;
     class = tg_db_select(db, owner, asked, 2, &rows);
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     *ret_mine = tg_db_next(rows) && tg_db_int(rows, 0) == 1;
     tg_db_rows_free(rows);
     return TG_OK;

@@ -26,4 +26,6 @@ libcommon_a_SOURCES += \
 	common/store/log_rows.h common/store/log_rows.c \
 	common/store/pending.h common/store/pending.c \
 	common/store/lease.h common/store/lease.c \
-	common/store/node.h common/store/node.c
+	common/store/node.h common/store/node.c \
+	common/store/rebuild_note.h common/store/rebuild_note.c \
+	common/store/ledger_day.h common/store/ledger_day.c

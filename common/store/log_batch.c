@@ -8,6 +8,7 @@
 #include "common/json/writer.h"
 #include "common/store/log_rows.h"
 #include "common/store/movement.h"
+#include "common/store/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,11 +122,8 @@ enum tg_class tg_log_batch_oldest(struct tg_db *main_db, int most, struct tg_log
     size_t count = 0;
     enum tg_class class = tg_db_select(main_db, sql, values, 1, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(main_db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(main_db, class, err);
     list = tg_calloc((size_t)most + 1, sizeof *list);
     while (class == TG_OK && tg_db_next(rows)) {
         struct tg_log_batch *batch = &list[count++];
@@ -217,11 +215,8 @@ enum tg_class tg_log_applied_trim(struct tg_db *main_db, struct tg_db *log_db,
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(main_db, oldest, NULL, 0, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(main_db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(main_db, class, err);
     if (tg_db_next(rows)) {
         struct tg_db_value values[] = {TG_DB_S(tg_db_text(rows, 0))};
 

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/json/scan.h"
 #include "common/json/writer.h"
+#include "common/store/read.h"
 
 #include <string.h>
 
@@ -97,11 +98,8 @@ static enum tg_class fresh_rows(struct tg_db *db, const char *lines, struct tg_b
     bool more;
     enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     more = tg_db_next(rows);
     if (more) {
         tg_buf_reset(json);

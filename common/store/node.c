@@ -1,5 +1,7 @@
 #include "common/store/node.h"
 
+#include "common/store/read.h"
+
 enum tg_class tg_node_seen(struct tg_db *db, const char *name, struct tg_error *err)
 {
     static const char sql[] =
@@ -42,11 +44,8 @@ enum tg_class tg_node_gone(struct tg_db *db, struct tg_arena *arena, const char 
     size_t count = 0;
     enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     while (count < MOST && tg_db_next(rows))
         list[count++] = tg_arena_strdup(arena, tg_db_text(rows, 0));
     tg_db_rows_free(rows);

@@ -1,6 +1,7 @@
 #include "common/store/offline.h"
 
 #include "common/base/log.h"
+#include "common/store/read.h"
 
 #include <string.h>
 
@@ -27,11 +28,8 @@ static enum tg_class any(struct tg_db *db, const struct tg_db_value *ids, bool *
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(db, sql, values, 2, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     *ret = tg_db_next(rows) && tg_db_int(rows, 0) != 0;
     tg_db_rows_free(rows);
     return TG_OK;
@@ -74,11 +72,8 @@ enum tg_class tg_offline_entries(struct tg_db *db, struct tg_arena *arena, int m
     size_t count = 0;
     enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     while (tg_db_next(rows)) {
         struct tg_span body = tg_db_bytes(rows, 0);
         struct tg_error why;

@@ -2,6 +2,7 @@
 
 #include "common/base/buf.h"
 #include "common/store/offline.h"
+#include "common/store/read.h"
 
 #include <string.h>
 
@@ -20,11 +21,8 @@ enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int m
     size_t count = 0;
     enum tg_class class = tg_db_select(db, sql, values, 3, &rows);
 
-    if (class != TG_OK) {
-        if (err != NULL)
-            *err = *tg_db_error(db);
-        return class;
-    }
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
     while (count < (size_t)most && tg_db_next(rows)) {
         struct tg_entry *entry = &list[count++];
         bool adjustment = tg_db_int(rows, 1) != 0;
@@ -76,9 +74,8 @@ enum tg_class tg_pending_known(struct tg_db *db, const struct tg_id *ids, size_t
         while (tg_db_next(rows))
             ret_known[tg_db_int(rows, 0) - 1] = true;
         tg_db_rows_free(rows);
-    } else if (err != NULL) {
-        *err = *tg_db_error(db);
     }
+    class = tg_store_failed(db, class, err);
     tg_buf_done(&json);
     return class;
 }

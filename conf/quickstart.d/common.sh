@@ -28,7 +28,8 @@ tg_begin()
 tg_done()
 {
     local took=$(($(tg_now_ms) - tg_step_start))
-    printf '%sok%s %8s%s\n' "$tg_green" "$tg_off" "$(tg_seconds "$took")" "${1:+   $tg_dim$1$tg_off}"
+    printf '%sok%s %8s' "$tg_green" "$tg_off" "$(tg_seconds "$took")"
+    printf '%s\n' "${1:+   $tg_dim$1$tg_off}"
     tg_step_name=''
 }
 

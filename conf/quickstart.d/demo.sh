@@ -10,7 +10,8 @@ tg_write_ctl()
 {
     {
         echo '#!/usr/bin/env bash'
-        for name in TOLLGATE_{CONF,DATADIR,LISTEN_MODE,NODE_RUN_DIR,LEDGER_SPOOL_DIR,NET_CHANNEL_ALLOW}; do
+        for name in CONF DATADIR LISTEN_MODE NODE_RUN_DIR LEDGER_SPOOL_DIR NET_CHANNEL_ALLOW; do
+            name=TOLLGATE_$name
             printf 'export %s=%q\n' "$name" "${!name}"
         done
         printf 'exec %q "$@"\n' "$tg_build_directory/admin-cgi/tollgatectl"
@@ -37,8 +38,8 @@ tg_make_account()
     TOLLGATE_PASSWORD=$tg_admin_password tg_run "$log" tg_ctl create-admin admin
     tg_run "$log" tg_ctl user add demo --credit 10
     tg_run "$log" tg_ctl price set "$tg_model" --input "$tg_price_input" --output "$tg_price_output"
-    tg_token=$(tg_ctl --json token create --user demo --name quickstart 2>>"$log" | tg_field token) ||
-        tg_fail 'No token was made.'
+    tg_token=$(tg_ctl --json token create --user demo --name quickstart 2>>"$log" |
+        tg_field token) || tg_fail 'No token was made.'
 }
 
 # tg_make_channel URL KEY
@@ -50,12 +51,25 @@ tg_make_channel()
 
 tg_start_simulator()
 {
-    tg_start simulator python3 "$tg_top/tests/simulator" --port-file "$tg_directory/simulator.port" \
-        --key "$1"
+    tg_start simulator python3 "$tg_top/tests/simulator" --key "$1" \
+        --port-file "$tg_directory/simulator.port"
     tg_wait_up 'the simulator' 20 test -s "$tg_directory/simulator.port"
 }
 
-tg_question() { printf '{"model":"%s","messages":[{"role":"user","content":"Say hello to Tollgate, please."}]}' "$tg_model"; }
+tg_question()
+{
+    printf '{"model":"%s","messages":[{"role":"user","content":"%s"}]}' \
+        "$tg_model" 'Say hello to Tollgate, please.'
+}
+
+tg_answer_text()
+{
+    python3 - "$tg_directory/answer.json" <<'PYTHON'
+import json, sys
+
+print(json.load(open(sys.argv[1]))["choices"][0]["message"]["content"])
+PYTHON
+}
 
 # tg_request: the answer in answer.json; its headers in answer.head
 tg_request()
@@ -65,8 +79,10 @@ tg_request()
     status=$(printf 'header = "Authorization: Bearer %s"\n' "$tg_token" |
         curl -sS --config - -o "$tg_directory/answer.json" -D "$tg_directory/answer.head" \
             -w '%{http_code}' -H 'Content-Type: application/json' -d "$(tg_question)" \
-            "http://127.0.0.1:$tg_port/v1/chat/completions") || tg_fail 'The web server did not answer.'
-    [ "$status" = 200 ] || tg_fail "The answer was $status: $(head -c 600 "$tg_directory/answer.json")"
+            "http://127.0.0.1:$tg_port/v1/chat/completions") ||
+        tg_fail 'The web server did not answer.'
+    [ "$status" = 200 ] ||
+        tg_fail "The answer was $status: $(head -c 600 "$tg_directory/answer.json")"
 }
 
 # tg_bill: what the answer's usage costs by hand, in quota (500,000 per USD), rounded half-up

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh PACKAGE...: apt-get install, run as root, that starts no service now and at no later boot.
+# install.sh PACKAGE...: apt-get install, as root, that starts no service now and at no later boot.
 set -euo pipefail
 
 policy=/usr/sbin/policy-rc.d
@@ -26,10 +26,7 @@ apt-get -q -y -o Dpkg::Use-Pty=0 --no-install-recommends install "$@"
 
 # A unit that came with a package just installed would start at the next boot.
 for package; do
-    for unit in /lib/systemd/system/"$package".service /usr/lib/systemd/system/"$package".service; do
-        if [ -e "$unit" ] && command -v deb-systemd-helper >/dev/null; then
-            deb-systemd-helper disable "$package.service"
-            break
-        fi
-    done
+    if [ -e "/lib/systemd/system/$package.service" ] && command -v deb-systemd-helper; then
+        deb-systemd-helper disable "$package.service"
+    fi
 done

@@ -27,7 +27,8 @@ tg_have()
     [ "${#missing[@]}" -gt 0 ] || return 0
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || tg_fail "Please install as root: apt-get install ${missing[*]}"
+        command -v sudo >/dev/null ||
+            tg_fail "Please install as root: apt-get install ${missing[*]}"
         as_root=(sudo)
     fi
     tg_run "$tg_step_log" "${as_root[@]}" bash "$tg_parts/install.sh" "${missing[@]}"

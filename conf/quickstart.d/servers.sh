@@ -21,12 +21,13 @@ tg_runs()
     local pid birth
     [ -e "$tg_directory/pids/$1" ] || return 1
     read -r pid birth <"$tg_directory/pids/$1"
-    [ -n "$birth" ] && [ "$(tg_birth "$pid")" = "$birth" ] && ! grep -qs "^State:.Z" "/proc/$pid/status"
+    [ -n "$birth" ] && [ "$(tg_birth "$pid")" = "$birth" ] &&
+        ! grep -qs '^State:.Z' "/proc/$pid/status"
 }
 
 tg_ended() { ! tg_runs "$1"; }
 
-# tg_wait_up WHAT SECONDS COMMAND...: as tg_wait, but fails at once when the program started last ends
+# tg_wait_up WHAT SECONDS COMMAND...: as tg_wait; fails at once when what was started last has ended
 tg_wait_up()
 {
     tg_wait "$1" "$2" tg_up_or_ended "${@:3}"
@@ -60,7 +61,16 @@ tg_stop_all()
     fi
 }
 
-tg_free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+tg_free_port()
+{
+    python3 - <<'PYTHON'
+import socket
+
+with socket.socket() as sock:
+    sock.bind(("127.0.0.1", 0))
+    print(sock.getsockname()[1])
+PYTHON
+}
 
 tg_listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 

@@ -3,7 +3,6 @@
 #include "common/base/memory.h"
 #include "fcgi-app/convert/chat_usage.h"
 #include "fcgi-app/convert/error_body.h"
-#include "fcgi-app/convert/value.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,21 +13,41 @@ struct reading {
     struct tg_buf *content; /* NULL: not wanted */
 };
 
-enum { TEXT_SLOT, REASONING_SLOT };
+/* Members of a delta or message that hold generated material. */
+enum member {
+    CONTENT,
+    REASONING_CONTENT,
+    REASONING,
+    REASONING_DETAILS,
+    REFUSAL,
+    AUDIO,
+    IMAGES,
+    SLOTS, /* those before are read alike */
+    TOOL_CALLS = SLOTS,
+    FUNCTION_CALL,
+    MEMBERS
+};
 
-/* Where generated material stands in a delta or message, and whether its text is counted. */
+static const char *const member_keys[MEMBERS] = {
+    [CONTENT] = "content",           [REASONING_CONTENT] = "reasoning_content",
+    [REASONING] = "reasoning",       [REASONING_DETAILS] = "reasoning_details",
+    [REFUSAL] = "refusal",           [AUDIO] = "audio",
+    [IMAGES] = "images",             [TOOL_CALLS] = "tool_calls",
+    [FUNCTION_CALL] = "function_call",
+};
+
+/* What a slot is, and the member of its objects that holds text to be counted. */
 static const struct {
-    const char *key;
     unsigned kind;
-    const char *text; /* member of an object, or of the objects of an array, that holds text */
-} slots[] = {
-    [TEXT_SLOT] = {"content", TG_CHAT_TEXT, "text"},
-    [REASONING_SLOT] = {"reasoning_content", TG_CHAT_REASONING, "text"},
-    {"reasoning", TG_CHAT_REASONING, "text"},
-    {"reasoning_details", TG_CHAT_REASONING, NULL}, /* says again what reasoning says */
-    {"refusal", TG_CHAT_REFUSAL, "text"},
-    {"audio", TG_CHAT_AUDIO, "transcript"},
-    {"images", TG_CHAT_IMAGE, NULL},
+    const char *text;
+} slots[SLOTS] = {
+    [CONTENT] = {TG_CHAT_TEXT, "text"},
+    [REASONING_CONTENT] = {TG_CHAT_REASONING, "text"},
+    [REASONING] = {TG_CHAT_REASONING, "text"},
+    [REASONING_DETAILS] = {TG_CHAT_REASONING, NULL}, /* says again what reasoning says */
+    [REFUSAL] = {TG_CHAT_REFUSAL, "text"},
+    [AUDIO] = {TG_CHAT_AUDIO, "transcript"},
+    [IMAGES] = {TG_CHAT_IMAGE, NULL},
 };
 
 static void count_text(const struct reading *reading, const struct tg_value *value)
@@ -56,7 +75,8 @@ static bool says_something(const struct tg_value *part, const char *text)
     return tg_value_is_filled(&value);
 }
 
-static void read_slot(const struct reading *reading, const struct tg_value *value, size_t slot);
+static void read_slot(const struct reading *reading, const struct tg_value *value,
+                      enum member slot);
 
 /* One element of a content array: {"type":"text","text":…}, or Mistral's
  * {"type":"thinking","thinking":[{"type":"text",…}]}. Tells whether it fills its own slot. */
@@ -65,7 +85,7 @@ static bool read_part(const struct reading *reading, const struct tg_value *part
     struct tg_value thinking;
 
     if (part->type == TG_JSON_OBJECT && tg_value_at(part->text, "thinking", &thinking)) {
-        read_slot(reading, &thinking, REASONING_SLOT);
+        read_slot(reading, &thinking, REASONING_CONTENT);
         return false;
     }
     if (text != NULL)
@@ -73,7 +93,8 @@ static bool read_part(const struct reading *reading, const struct tg_value *part
     return says_something(part, text);
 }
 
-static void read_slot(const struct reading *reading, const struct tg_value *value, size_t slot)
+static void read_slot(const struct reading *reading, const struct tg_value *value,
+                      enum member slot)
 {
     const char *text = slots[slot].text;
     struct tg_value part;
@@ -103,64 +124,63 @@ static void read_call(const struct reading *reading, const struct tg_value *call
     if (!tg_value_is_filled(call))
         return;
     reading->event->content |= TG_CHAT_TOOL_CALL;
-    for (size_t i = 0; i < TG_COUNT_OF(texts); i++)
+    for (size_t i = 0; reading->content != NULL && i < TG_COUNT_OF(texts); i++)
         count_member(reading, call, texts[i]);
 }
 
-static void read_calls(const struct reading *reading, struct tg_span message)
+static void read_message(const struct reading *reading, const struct tg_value *message)
 {
-    struct tg_value value, call;
+    struct tg_value found[MEMBERS], call;
     struct tg_walk walk;
 
-    if (tg_value_at(message, "function_call", &value))
-        read_call(reading, &value);
-    if (!tg_value_at(message, "tool_calls", &value) || value.type != TG_JSON_ARRAY)
+    tg_value_members(message, member_keys, found, MEMBERS);
+    if (found[REASONING_CONTENT].type != TG_JSON_NULL) /* both names of it: count it once */
+        found[REASONING].type = TG_JSON_NULL;
+    for (enum member i = 0; i < SLOTS; i++)
+        read_slot(reading, &found[i], i);
+    read_call(reading, &found[FUNCTION_CALL]);
+    if (found[TOOL_CALLS].type != TG_JSON_ARRAY)
         return;
-    for (tg_walk_begin(&walk, &value); tg_walk_next(&walk, &call);)
+    for (tg_walk_begin(&walk, &found[TOOL_CALLS]); tg_walk_next(&walk, &call);)
         read_call(reading, &call);
 }
 
-/* The two names of the same reasoning: a dialect that sends both must not be counted twice. */
-static bool is_told_already(struct tg_span message, size_t slot)
+/* The first place that reports figures wins. */
+static void read_usage(struct tg_chat_event *event, const struct tg_value *usage)
 {
-    return strcmp(slots[slot].key, "reasoning") == 0 &&
-           tg_value_has(message, "reasoning_content");
+    if (!event->has_usage && usage->type == TG_JSON_OBJECT)
+        event->has_usage = tg_chat_usage_read(usage->text, &event->usage);
 }
 
-static void read_message(const struct reading *reading, struct tg_span message)
+/* <key>: "delta" or "message". "text" is that of the older completions. */
+static void read_choice(const struct reading *reading, const struct tg_value *choice,
+                        const char *key)
 {
-    struct tg_value value;
+    enum { MESSAGE, TEXT, FINISH, USAGE, COUNT };
+    const char *const keys[COUNT] = {key, "text", "finish_reason", "usage"};
+    struct tg_value found[COUNT];
 
-    for (size_t i = 0; i < TG_COUNT_OF(slots); i++)
-        if (tg_value_at(message, slots[i].key, &value) && !is_told_already(message, i))
-            read_slot(reading, &value, i);
-    read_calls(reading, message);
-}
-
-static void read_choice(const struct reading *reading, struct tg_span choice, const char *key)
-{
-    struct tg_value value;
-
-    if (tg_value_at(choice, key, &value) && value.type == TG_JSON_OBJECT)
-        read_message(reading, value.text);
-    if (tg_value_at(choice, "text", &value)) /* the older completions */
-        read_slot(reading, &value, TEXT_SLOT);
-    if (reading->event->finish_reason[0] == '\0' && tg_value_at(choice, "finish_reason", &value))
-        tg_value_string(&value, reading->event->finish_reason,
+    tg_value_members(choice, keys, found, COUNT);
+    read_message(reading, &found[MESSAGE]);
+    read_slot(reading, &found[TEXT], CONTENT);
+    if (reading->event->finish_reason[0] == '\0')
+        tg_value_string(&found[FINISH], reading->event->finish_reason,
                         sizeof(reading->event->finish_reason));
+    read_usage(reading->event, &found[USAGE]);
 }
 
-static void read_choices(const struct reading *reading, struct tg_span text, const char *key)
+static void read_choices(const struct reading *reading, const struct tg_value *choices,
+                         const char *key)
 {
-    struct tg_value choices, choice;
+    struct tg_value choice;
     struct tg_walk walk;
 
-    if (!tg_value_at(text, "choices", &choices) || choices.type != TG_JSON_ARRAY)
+    if (choices->type != TG_JSON_ARRAY)
         return;
     reading->event->choices = TG_CHAT_EMPTY_CHOICES;
-    for (tg_walk_begin(&walk, &choices); tg_walk_next(&walk, &choice);) {
+    for (tg_walk_begin(&walk, choices); tg_walk_next(&walk, &choice);) {
         reading->event->choices = TG_CHAT_CHOICES;
-        read_choice(reading, choice.text, key);
+        read_choice(reading, &choice, key);
     }
 }
 
@@ -187,31 +207,34 @@ static bool is_whole_but_for_surrogates(struct tg_span text)
     return ok;
 }
 
-static bool is_object(struct tg_span text)
+static bool is_object(struct tg_span text, struct tg_value *ret)
 {
-    struct tg_value root;
-
-    return text.len > 0 && tg_value_at(text, "", &root) && root.type == TG_JSON_OBJECT &&
+    return text.len > 0 && tg_value_at(text, "", ret) && ret->type == TG_JSON_OBJECT &&
            (tg_json_check(text.ptr, text.len, NULL) == TG_OK || is_whole_but_for_surrogates(text));
 }
 
 static void read_text(struct tg_span text, const char *key, struct tg_chat_event *ret,
                       struct tg_buf *content)
 {
+    enum { ERROR, OBJECT, TYPE, CHOICES, USAGE, X_GROQ, MODEL, COUNT };
+    static const char *const keys[COUNT] = {"error", "object", "type",  "choices",
+                                            "usage", "x_groq", "model"};
     const struct reading reading = {ret, content};
-    struct tg_value model;
+    struct tg_value root, found[COUNT], groq;
 
-    *ret = (struct tg_chat_event){.malformed = !is_object(text)};
+    *ret = (struct tg_chat_event){.malformed = !is_object(text, &root)};
     if (ret->malformed)
         return;
-    if (tg_error_body_is(text)) {
-        ret->has_error = true;
+    tg_value_members(&root, keys, found, COUNT);
+    ret->has_error = tg_error_members_say_so(&found[ERROR], &found[OBJECT], &found[TYPE]);
+    if (ret->has_error)
         tg_error_body_read(0, text, &ret->error);
-    }
-    read_choices(&reading, text, key);
-    ret->has_usage = tg_chat_usage_find(text, &ret->usage);
-    if (tg_value_at(text, "model", &model) && model.type == TG_JSON_STRING)
-        ret->model = model.text;
+    read_usage(ret, &found[USAGE]);
+    if (found[X_GROQ].type == TG_JSON_OBJECT && tg_value_at(found[X_GROQ].text, "usage", &groq))
+        read_usage(ret, &groq);
+    read_choices(&reading, &found[CHOICES], key); /* a dialect reports inside its choice */
+    if (found[MODEL].type == TG_JSON_STRING)
+        ret->model = found[MODEL].text;
 }
 
 static struct tg_span trimmed(struct tg_span text)

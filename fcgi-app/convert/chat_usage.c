@@ -71,15 +71,3 @@ bool tg_chat_usage_read(struct tg_span object, struct tg_usage *ret)
     *ret = usage;
     return true;
 }
-
-bool tg_chat_usage_find(struct tg_span text, struct tg_usage *ret)
-{
-    static const char *const places[] = {"usage", "x_groq.usage", "choices.0.usage"};
-    struct tg_value usage;
-
-    for (size_t i = 0; i < TG_COUNT_OF(places); i++)
-        if (tg_value_at(text, places[i], &usage) && usage.type == TG_JSON_OBJECT &&
-            tg_chat_usage_read(usage.text, ret))
-            return true;
-    return false;
-}

@@ -1,9 +1,7 @@
 #include "fcgi-app/convert/error_body.h"
 
 #include "fcgi-app/convert/mask.h"
-#include "fcgi-app/convert/value.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,17 +209,25 @@ void tg_error_body_read(int status, struct tg_span body, struct tg_error *ret)
         snprintf(ret->code, sizeof(ret->code), "%s", meaning->code);
 }
 
+static bool is_word_error(const struct tg_value *value)
+{
+    return value->type == TG_JSON_STRING && value->text.len == 7 &&
+           memcmp(value->text.ptr, "\"error\"", 7) == 0;
+}
+
+bool tg_error_members_say_so(const struct tg_value *error, const struct tg_value *object,
+                             const struct tg_value *type)
+{
+    return tg_value_is_filled(error) || is_word_error(object) || is_word_error(type);
+}
+
 bool tg_error_body_is(struct tg_span text)
 {
-    static const char *const words[] = {"object", "type"};
-    struct tg_value value;
-    char word[8];
+    static const char *const keys[] = {"error", "object", "type"};
+    struct tg_value root, found[TG_COUNT_OF(keys)];
 
-    if (tg_value_at(text, "error", &value) && tg_value_is_filled(&value))
-        return true;
-    for (size_t i = 0; i < TG_COUNT_OF(words); i++)
-        if (tg_value_at(text, words[i], &value) && tg_value_string(&value, word, sizeof(word)) &&
-            strcmp(word, "error") == 0)
-            return true;
-    return false;
+    if (!tg_value_at(text, "", &root))
+        return false;
+    tg_value_members(&root, keys, found, TG_COUNT_OF(keys));
+    return tg_error_members_say_so(&found[0], &found[1], &found[2]);
 }

@@ -13,6 +13,7 @@
 #define TOLLGATE_CONVERT_ERROR_BODY_H
 
 #include "common/base/error.h"
+#include "fcgi-app/convert/value.h"
 
 /* <status>: of the HTTP answer; below 400 (an error inside a 200 or a stream) the body's own
  * code, else its type, else 500 is taken. Keeps ret's flags and retry_after_ms at 0. */
@@ -20,5 +21,8 @@ void tg_error_body_read(int status, struct tg_span body, struct tg_error *ret) n
 /* Whether a JSON text says that it is an error although it came with 200: a filled "error"
  * member, or "object":"error", or "type":"error". */
 bool tg_error_body_is(struct tg_span text);
+/* The same of members already found; absent ones are null. */
+bool tg_error_members_say_so(const struct tg_value *error, const struct tg_value *object,
+                             const struct tg_value *type) non_null(1, 2, 3);
 
 #endif

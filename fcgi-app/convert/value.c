@@ -15,11 +15,31 @@ bool tg_value_at(struct tg_span text, const char *path, struct tg_value *ret)
     return true;
 }
 
-bool tg_value_has(struct tg_span text, const char *path)
+static bool key_is(const struct tg_value *key, const char *name)
+{
+    size_t len = strlen(name);
+    char plain[64];
+
+    if (memchr(key->text.ptr, '\\', key->text.len) != NULL)
+        return tg_value_string(key, plain, sizeof(plain)) && strcmp(plain, name) == 0;
+    return key->text.len == len + 2 && memcmp(key->text.ptr + 1, name, len) == 0;
+}
+
+void tg_value_members(const struct tg_value *object, const char *const *keys,
+                      struct tg_value *ret, size_t count)
 {
     struct tg_value value;
+    struct tg_walk walk;
 
-    return tg_value_at(text, path, &value) && value.type != TG_JSON_NULL;
+    for (size_t i = 0; i < count; i++)
+        ret[i] = (struct tg_value){{"", 0}, TG_JSON_NULL};
+    tg_walk_begin(&walk, object);
+    if (!walk.keyed)
+        return;
+    while (tg_walk_next(&walk, &value))
+        for (size_t i = 0; i < count; i++)
+            if (key_is(&walk.key, keys[i]))
+                ret[i] = value;
 }
 
 bool tg_value_is_filled(const struct tg_value *value)
@@ -94,7 +114,7 @@ void tg_walk_begin(struct tg_walk *walk, const struct tg_value *container)
 {
     bool is_container = container->type == TG_JSON_ARRAY || container->type == TG_JSON_OBJECT;
 
-    *walk = (struct tg_walk){{NULL, 0}, container->type == TG_JSON_OBJECT};
+    *walk = (struct tg_walk){.keyed = container->type == TG_JSON_OBJECT};
     if (is_container && container->text.len > 0)
         walk->rest = (struct tg_span){container->text.ptr + 1, container->text.len - 1};
 }
@@ -123,10 +143,8 @@ static bool take(struct tg_walk *walk, struct tg_value *ret)
 
 bool tg_walk_next(struct tg_walk *walk, struct tg_value *ret)
 {
-    struct tg_value key;
-
     if (walk->keyed) {
-        if (!take(walk, &key))
+        if (!take(walk, &walk->key))
             return false;
         skip(walk, " \t\r\n:");
     }

@@ -24,8 +24,10 @@ struct tg_value {
 /* <path> as for tg_json_find; "" is the value of the whole text. */
 bool tg_value_at(struct tg_span text, const char *path, struct tg_value *ret) must_check
     non_null(2, 3);
-/* A member that is there and not null. */
-bool tg_value_has(struct tg_span text, const char *path) non_null(2);
+/* Several members in one pass over the object: <ret> gets <count> values in the order of <keys>,
+ * a null of length 0 for what is absent. */
+void tg_value_members(const struct tg_value *object, const char *const *keys,
+                      struct tg_value *ret, size_t count) non_null(1, 2, 3);
 
 /* A string, object or array with something in it; a number or true. */
 bool tg_value_is_filled(const struct tg_value *value) non_null(1);
@@ -40,6 +42,7 @@ void tg_value_append(const struct tg_value *value, struct tg_buf *out) non_null(
 struct tg_walk {
     struct tg_span rest;
     bool keyed;
+    struct tg_value key; /* of the member last given */
 };
 void tg_walk_begin(struct tg_walk *walk, const struct tg_value *container) non_null(1, 2);
 bool tg_walk_next(struct tg_walk *walk, struct tg_value *ret) must_check non_null(1, 2);

@@ -81,8 +81,7 @@ static void open_key(struct tg_snapshot *snapshot, const struct tg_channel_key_r
         return;
     tg_channel_key_aad(row->id, aad);
     tg_buf_init(&key, 0);
-    if (tg_unseal(secrets->seal_private, aad, row->sealed.ptr, row->sealed.len, &key, &err) ==
-        TG_OK) {
+    if (tg_unseal(secrets->seal_private, aad, row->sealed, &key, &err) == TG_OK) {
         channel->key_id = row->id;
         channel->key = tg_arena_strndup(snapshot->arena, tg_buf_text(&key), key.len);
         channel->key_hint = row->hint;

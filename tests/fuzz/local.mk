@@ -19,7 +19,27 @@ fuzz_units_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"units"'
 fuzz_units_LDADD = $(COMMON_LIBS)
 TESTS += fuzz-units
 
+check_PROGRAMS += fuzz-sse
+fuzz_sse_SOURCES = tests/fuzz/sse.c $(FUZZ_SOURCES)
+fuzz_sse_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"sse"'
+fuzz_sse_LDADD = libgateway.a $(BASE_LIBS)
+TESTS += fuzz-sse
+
+check_PROGRAMS += fuzz-chat_event
+fuzz_chat_event_SOURCES = tests/fuzz/chat_event.c $(FUZZ_SOURCES)
+fuzz_chat_event_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"chat_event"'
+fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS)
+TESTS += fuzz-chat_event
+
 EXTRA_DIST += \
+	tests/fuzz/corpus/chat_event/answer \
+	tests/fuzz/corpus/chat_event/content \
+	tests/fuzz/corpus/chat_event/error \
+	tests/fuzz/corpus/chat_event/request \
+	tests/fuzz/corpus/chat_event/usage \
+	tests/fuzz/corpus/sse/chat \
+	tests/fuzz/corpus/sse/fields \
+	tests/fuzz/corpus/sse/lines \
 	tests/fuzz/corpus/json/bare-number.json \
 	tests/fuzz/corpus/json/bare-string.json \
 	tests/fuzz/corpus/json/byte-order-mark.json \

@@ -143,8 +143,7 @@ def test_groups_decide_which_channels_serve(stack: Stack) -> None:
     answer = plain.chat(model)
     assert answer.status in (403, 404), answer.body
     assert model not in {
-        entry["id"]
-        for entry in stack.fcgi.request("GET", "/v1/models", plain.auth()).json["data"]
+        entry["id"] for entry in stack.fcgi.request("GET", "/v1/models", plain.auth()).json["data"]
     }
 
 

@@ -79,7 +79,10 @@ SUMS = {
     "cached": ({"p": 1000, "r": 1000, "c": 0}, 150),
     "cached-part": ({"p": 1001, "r": 1, "c": 1}, 1508),  # 1500 + 0.15 + 7.5 = 1507.65
     "cached-one": ({"p": 1, "r": 1, "c": 0}, 1),  # 0.15, but never less than 1
-    "write-and-read": ({"p": 300, "r": 100, "w": 100, "c": 10}, 428),  # 150 + 15 + 187.5 + 75 = 427.5
+    "write-and-read": (
+        {"p": 300, "r": 100, "w": 100, "c": 10},
+        428,
+    ),  # 150 + 15 + 187.5 + 75 = 427.5
     "reasoning-inside": ({"p": 10, "c": 100, "t": 90}, 765),  # 15 + 750
     "more-cached-than-read": ({"p": 10, "r": 50, "c": 0}, 2),  # clamped to 10 x 0.15
     "nothing": ({"p": 0, "c": 0}, 0),
@@ -98,8 +101,6 @@ def test_sums_by_hand(stack: Stack, account: Account, name: str, stream: bool) -
     record = stack.site.record(answer.request_id)
     assert record["quota"] == expected
     assert record["usage_source"] == "upstream"
-
-
 
 
 @pytest.mark.parametrize("model", ["m-ref", "m-alt", "gpt-4o"])

@@ -109,18 +109,20 @@ def test_init_never_overwrites(stack: Stack, tmp_path: Path) -> None:
     stack.site.run_ctl("init", "--directory", str(tmp_path), *options, conf=False)
     again = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     assert again == kept
-    checked = stack.site.run_ctl("--conf", str(tmp_path / "tollgate.conf"), "config", "check", conf=False)
+    checked = stack.site.run_ctl(
+        "--conf", str(tmp_path / "tollgate.conf"), "config", "check", conf=False
+    )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("listen: { adress = \"unix:/x\"; };\n", "adress"),
-        ("pool: { workers = \"two\"; };\n", "workers"),
+        ('listen: { adress = "unix:/x"; };\n', "adress"),
+        ('pool: { workers = "two"; };\n', "workers"),
         ("pool: { workers = 0; };\n", "workers"),
-        ("stream: { keepalive_first = \"soon\"; };\n", "keepalive_first"),
-        ("stream: { keepalive_first = \"15s\" ", ""),
+        ('stream: { keepalive_first = "soon"; };\n', "keepalive_first"),
+        ('stream: { keepalive_first = "15s" ', ""),
     ],
     ids=["unknown", "type", "bounds", "unit", "syntax"],
 )
@@ -189,7 +191,9 @@ def test_ways_of_giving_a_key(stack: Stack, account: Account, tmp_path: Path, wa
 def test_channel_test(stack: Stack) -> None:
     good = stack.channel(f"good{next(stack.numbers)}", ["m-ref"], "--groups", "nobody")
     assert stack.site.run_ctl("channel", "test", str(good)).returncode == 0
-    bad = stack.channel(f"bad{next(stack.numbers)}", ["m-ref"], "--groups", "nobody", key="sk-wrong")
+    bad = stack.channel(
+        f"bad{next(stack.numbers)}", ["m-ref"], "--groups", "nobody", key="sk-wrong"
+    )
     done = stack.site.run_ctl("channel", "test", str(bad))
     assert done.returncode == 1 and "sk-wrong" not in done.stdout + done.stderr
 

@@ -84,9 +84,7 @@ def test_the_clients_own_fault_stays_with_the_first(
 
 @pytest.mark.books_differ("counted locally")
 @pytest.mark.parametrize("scenario", ["reset-mid", "cut-mid", "error-mid"])
-def test_never_after_content(
-    stack: Stack, account: Account, pair: Pair, scenario: str
-) -> None:
+def test_never_after_content(stack: Stack, account: Account, pair: Pair, scenario: str) -> None:
     pair.behave(stack, scenario)
     before = len(stack.simulator.requests())
     answer = account.stream(pair.model)
@@ -131,7 +129,9 @@ def test_a_disabled_channel_is_left_out(stack: Stack, account: Account, pair: Pa
 
 
 def rows(value) -> list[dict]:
-    return value if isinstance(value, list) else next(v for v in value.values() if isinstance(v, list))
+    return (
+        value if isinstance(value, list) else next(v for v in value.values() if isinstance(v, list))
+    )
 
 
 def test_attempts_are_recorded(stack: Stack, account: Account, pair: Pair) -> None:

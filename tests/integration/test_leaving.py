@@ -1,4 +1,4 @@
-"""Clients that leave, hang or do not read: FR01, FR03, FR05, FR63, FR65 and R4, at the FastCGI socket."""
+"""Clients that leave, hang or do not read (FR01, FR03, FR05, FR63, FR65, R4), at the socket."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def log_row(stack: Stack, account: Account) -> dict:
 
 
 def ledger_rows(stack: Stack, account: Account) -> list[str]:
-    rows = stack.site.main_sql(
-        f"SELECT kind FROM ledger_entry WHERE token_id = {account.token_id}"
-    )
+    rows = stack.site.main_sql(f"SELECT kind FROM ledger_entry WHERE token_id = {account.token_id}")
     return [kind for (kind,) in rows]
 
 
@@ -97,9 +95,7 @@ def test_idle_limit_after_content(stack: Stack, account: Account) -> None:
 
 
 @pytest.mark.parametrize("way", ["close", "abort-close"])
-def test_fr05_gone_before_the_first_byte_is_free(
-    stack: Stack, account: Account, way: str
-) -> None:
+def test_fr05_gone_before_the_first_byte_is_free(stack: Stack, account: Account, way: str) -> None:
     stack.simulator.behave("m-ref", "slow-headers", ms=2000)
     exchange = account.open_stream(text="tell a story", max_tokens=500)
     stack.simulator.wait(1)
@@ -144,7 +140,7 @@ def test_a_half_close_is_not_a_leave_on_a_unix_socket(stack: Stack, account: Acc
 
 
 def test_fr65_clients_that_do_not_read_are_cut(stack: Stack, account: Account) -> None:
-    """The write blocks for send_timeout: stream ended, upstream closed, descriptors and memory back."""
+    """A write blocks for send_timeout: stream and upstream end, descriptors and memory are back."""
     clients = 20
     stack.simulator.behave("m-ref", "endless", m=50)
     workers = stack.gateway.workers()

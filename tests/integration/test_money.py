@@ -1,4 +1,4 @@
-"""Deposits and balances: no money, token limits, the same money never twice, debt only by running requests."""
+"""Deposits and balances: no money, token limits, the same money never twice, bounded debt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.checks import is_error, is_ok
 from harness.money import quota
 from harness.stack import Account, Stack, chat_body
 
-# The deposit of a short request for m-ref with max_tokens=100: (500 x 1.5 + 100 x 7.5) = 1500 quota.
+# The deposit of a short request for m-ref with max_tokens=100: 500 x 1.5 + 100 x 7.5 = 1500.
 DEPOSIT = 1500
 DEPOSIT_USD = "0.003"
 
@@ -56,7 +56,7 @@ def test_a_free_model_needs_no_money(stack: Stack) -> None:
 
 
 def test_the_deposit_comes_back(stack: Stack) -> None:
-    """Money for one request at a time: every one of a sequence is admitted, refused ones cost nothing."""
+    """Money for one request at a time: every one of a sequence is admitted."""
     account = stack.account("0")
     account.credit("0.0032")
     stack.simulator.behave("m-ref", "ok", p=1, c=0)

@@ -57,7 +57,10 @@ def test_a_failed_request(stack: Stack, account: Account, scenario: str, status:
 def test_one_row_per_request(stack: Stack, account: Account) -> None:
     ids = [account.chat(stream=number % 2 == 0).request_id for number in range(20)]
     assert len(set(ids)) == 20
-    count = f"SELECT COUNT(*), COUNT(DISTINCT request_id) FROM request_log WHERE token_id = {account.token_id}"
+    count = (
+        "SELECT COUNT(*), COUNT(DISTINCT request_id) FROM request_log"
+        f" WHERE token_id = {account.token_id}"
+    )
     eventually("20 rows", lambda: stack.site.log_sql(count) == [["20", "20"]])
 
 

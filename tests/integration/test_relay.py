@@ -9,12 +9,13 @@ from harness.checks import is_error, is_ok, spliced, whole_stream
 from harness.fcgi import FcgiClient
 from harness.money import M_REF, bill
 from harness.simclient import KEYS
-from harness.stack import CHAT, Account, Stack, chat_body
+from harness.stack import Account, Stack, chat_body
 
 ODD = (
     b'{ "messages" : [ {"role":"user", "content":"caf\\u00e9 \xe2\x98\x95 \\ud83d\\ude00"} ],\r\n'
     b'\t"model" : "m-ref" , "temperature":1.10,"top_p":0.10e1, "seed":9007199254740993,\n'
-    b' "x_unknown":{"zero":0,"no":false,"none":null,"empty":"","list":[]},"metadata":{"a/b":"\\/"} }'
+    b' "x_unknown":{"zero":0,"no":false,"none":null,"empty":"","list":[]},'
+    b'"metadata":{"a/b":"\\/"} }'
 )
 
 

@@ -191,7 +191,12 @@ def test_a_silent_connection_holds_up_nobody(stack: Stack, account: Account) -> 
 
 def test_garbage_on_the_socket(stack: Stack, account: Account) -> None:
     workers = stack.gateway.workers()
-    for data in (b"GET / HTTP/1.1\r\n\r\n", b"\x00" * 64, b"\x01\x01\x00\x01\xff\xff\xff\x00", b"\xff" * 9000):
+    for data in (
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x00" * 64,
+        b"\x01\x01\x00\x01\xff\xff\xff\x00",
+        b"\xff" * 9000,
+    ):
         with stack.fcgi_socket() as sock:
             try:
                 sock.sendall(data)

@@ -1,4 +1,4 @@
-"""Streams: framing whatever the upstream sends (FR50, FR51, FR53, FR55, FR56, FR61), keep-alives."""
+"""Streams: framing of whatever comes (FR50, FR51, FR53, FR55, FR56, FR61), keep-alives."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ ENDS = ["eof-one-newline", "eof-no-newline", "done-no-blank", "no-done"]
 
 
 @pytest.mark.parametrize("scenario", ENDS)
-def test_unterminated_last_events_are_billed(
-    stack: Stack, account: Account, scenario: str
-) -> None:
+def test_unterminated_last_events_are_billed(stack: Stack, account: Account, scenario: str) -> None:
     """FR56: usage in a last event without its blank line counts; the client gets every delta."""
     stack.simulator.behave("m-ref", scenario)
     answer = is_ok(account.stream())
@@ -175,7 +173,6 @@ def test_an_empty_answer_is_tried_again_and_free(stack: Stack, account: Account)
     assert account.spent == 0
 
 
-
 @pytest.mark.books_differ("the provider charged an answer that could not be read")
 def test_an_event_that_is_no_json(stack: Stack, account: Account) -> None:
     stack.simulator.behave("m-ref", "bad-json")
@@ -185,7 +182,7 @@ def test_an_event_that_is_no_json(stack: Stack, account: Account) -> None:
 
 @pytest.mark.books_differ("either answer is allowed")
 def test_json_where_a_stream_was_asked_for(stack: Stack, account: Account) -> None:
-    """Some providers ignore `stream`: the answer reaches the client one way or another, billed once."""
+    """Some providers ignore `stream`: the answer comes one way or another, billed once."""
     stack.simulator.behave("m-ref", "not-sse", p=4, c=7)
     answer = account.stream()
     if answer.status == 200:

@@ -1,8 +1,8 @@
 """Counts what a runner ran: prints "passed failed skipped".
 
-    count.py junit FILE             pytest's report
-    count.py automake BUILD STAMP   results of `make check` newer than STAMP; cmocka's programs count
-                                    with their tests, other programs as one
+count.py junit FILE             pytest's report
+count.py automake BUILD STAMP   results of `make check` newer than STAMP; cmocka's programs count
+                                with their tests, other programs as one
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-CMOCKA = {name: re.compile(rf"^\[  {name} *\] (\d+) test\(s\)", re.M) for name in ("PASSED", "FAILED")}
+CMOCKA = {
+    name: re.compile(rf"^\[  {name} *\] (\d+) test\(s\)", re.M) for name in ("PASSED", "FAILED")
+}
 CMOCKA_SKIPPED = re.compile(r"^\[ +SKIPPED *\] (\d+) test\(s\)", re.M)
 
 

@@ -6,8 +6,8 @@ GET  /_sim/requests[?from=N]            what was seen, in order (bodies in base6
 GET  /_sim/wait?count=N&finished=1&timeout=S   returns when N requests were seen (and ended)
 GET  /_sim/charges                      [{number, model, charged}] of the requests that cost money
 GET  /_sim/problems                     breaches of HTTP or of the dialect's transport rules
-POST /_sim/behaviour                    {"model": NAME | "*" | "KEY/MODEL", "scenario": ..., "params",
-                                         "text", "headers", "recorded"}
+POST /_sim/behaviour                    {"model": NAME | "*" | "KEY/MODEL", "scenario": ...,
+                                         "params", "text", "headers", "recorded"}
 POST /_sim/settings                     {"keys": [...], "refuse_chunked": bool}
 POST /_sim/recorded/ID[?model=NAME]     serves that recorded exchange (to one model, or to all)
 """

@@ -46,14 +46,13 @@ def wrong(param: str, message: str) -> Refusal:
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
-    """The request as the provider would read it, or a Refusal."""
+    """The request as an object, or a Refusal; check_request judges what is in it."""
     try:
         parsed = json.loads(body.decode("utf-8"), object_pairs_hook=_no_duplicates)
     except (UnicodeDecodeError, ValueError) as error:
         raise Refusal(400, f"We could not parse the JSON body of your request: {error}") from None
     if not isinstance(parsed, dict):
         raise wrong("body", "The body must be a JSON object.")
-    _check(parsed)
     return parsed
 
 
@@ -77,7 +76,8 @@ TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
 }
 
 
-def _check(request: dict[str, Any]) -> None:
+def check_request(request: dict[str, Any]) -> None:
+    """Refuses what the provider would refuse."""
     model = request.get("model")
     if model is None:
         raise Refusal(400, "you must provide a model parameter", param="model")
@@ -94,9 +94,7 @@ def _check(request: dict[str, Any]) -> None:
     if not isinstance(messages, list):
         raise wrong("messages", "Invalid type for 'messages': expected an array.")
     if not messages:
-        raise Refusal(
-            400, "Invalid 'messages': empty array.", param="messages", code="empty_array"
-        )
+        raise Refusal(400, "Invalid 'messages': empty array.", param="messages", code="empty_array")
     for index, message in enumerate(messages):
         _check_message(f"messages[{index}]", message)
     for name, (kind, text) in TYPES.items():

@@ -55,7 +55,7 @@ SCENARIOS: dict[str, str] = {
     "error-mid": "two words, then an error event",
     "no-usage": "never sends usage",
     "usage-empty-delta": "usage rides on a chunk with one choice and an empty delta",
-    "usage-early": "usage before the finish reason; later chunks say \"usage\":null",
+    "usage-early": 'usage before the finish reason; later chunks say "usage":null',
     "usage-absurd": "negative and enormous numbers in usage",
     "huge-event": "one event of m MB (default 3) in the middle",
     "endless": "m MB (default 50) of words",

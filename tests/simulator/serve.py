@@ -7,7 +7,16 @@ import time
 from typing import Any
 
 import stream
-from dialect import DEFAULT_TEXT, Answer, Refusal, count_prompt, encode, parse_body, tool_answer
+from dialect import (
+    DEFAULT_TEXT,
+    Answer,
+    Refusal,
+    check_request,
+    count_prompt,
+    encode,
+    parse_body,
+    tool_answer,
+)
 from dialect import usage as make_usage
 from scenarios import Behaviour
 from sink import Sink
@@ -84,13 +93,15 @@ async def route(state: State, sink: Sink, request: Request) -> None:
     check_transport(state, request)
     parsed = parse_body(request.body)
     seen = sink.seen
-    seen.model = parsed["model"]
-    behaviour = state.behaviour(parsed["model"], key)
+    seen.model = str(parsed.get("model"))
+    behaviour = state.behaviour(seen.model, key)
     behaviour.seen += 1
     seen.scenario = behaviour.scenario
     if behaviour.recorded:
+        # Other vendors of the dialect take parts that OpenAI refuses.
         await play_recorded(state, sink, behaviour.recorded)
         return
+    check_request(parsed)
     await play(state, sink, behaviour, parsed)
 
 

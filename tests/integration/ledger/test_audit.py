@@ -56,9 +56,7 @@ def test_red_when_a_balance_is_changed(stack: Stack, settled: Account) -> None:
 
 
 def test_red_when_an_entry_is_changed(stack: Stack, settled: Account) -> None:
-    entry = (
-        f"user_id = {settled.user_id} AND amount_quota = %d AND token_id = {settled.token_id} LIMIT 1"
-    )
+    entry = f"user_id = {settled.user_id} AND amount_quota = %d LIMIT 1"
     with tampered(
         stack,
         f"UPDATE ledger_entry SET amount_quota = 226 WHERE {entry % 225}",

@@ -1,4 +1,4 @@
-"""Kills and restarts in the middle of things: afterwards the books are exact, nothing twice, nothing lost."""
+"""Kills and restarts in the middle of things: afterwards nothing is there twice, nothing lost."""
 
 from __future__ import annotations
 
@@ -63,13 +63,14 @@ def load(stack: Stack, account: Account):
 
 
 def books_follow(stack: Stack, account: Account, load: Load) -> None:
-    """Every answer that a client got whole is paid; nothing is paid that the provider did not do."""
+    """What a client got whole is paid; nothing is paid that the provider did not do."""
     served = load.statuses[200]
     stack.site.wait_clean(60)
     charged = len(stack.simulator.charges())
     assert served * EACH <= account.spent <= charged * EACH, (served, account.spent / EACH, charged)
     count = stack.site.log_sql(
-        f"SELECT COUNT(*) - COUNT(DISTINCT request_id) FROM request_log WHERE token_id = {account.token_id}"
+        "SELECT COUNT(*) - COUNT(DISTINCT request_id) FROM request_log"
+        f" WHERE token_id = {account.token_id}"
     )
     assert count == [["0"]], "a request is in the log twice"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def parse_events(body: bytes) -> list[bytes]:
-    """The data of every complete event, by the rules of the standard (LF framing is not assumed)."""
+    """The data of every complete event, by the rules of the standard, whatever ends the lines."""
     text = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     events: list[bytes] = []
     data: list[bytes] = []

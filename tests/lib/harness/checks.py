@@ -39,7 +39,7 @@ def whole_stream(answer: Answer) -> Answer:
 
 
 def spliced(client: bytes, model: str | None = None, usage: bool = False) -> bytes | dict:
-    """What the upstream must get for the client's bytes: only the model and include_usage may differ.
+    """What the upstream must get for the client's bytes; only model and include_usage may differ.
 
     Returned as a parsed value when include_usage had to be added (where it goes is Tollgate's
     choice), else as the very bytes.
@@ -54,3 +54,12 @@ def spliced(client: bytes, model: str | None = None, usage: bool = False) -> byt
     value = json.loads(client)
     value["stream_options"] = {**(value.get("stream_options") or {}), "include_usage": True}
     return value
+
+
+def only_inserted(client: bytes, upstream: bytes) -> bool:
+    """The upstream's bytes are the client's with one piece put in, nothing else moved."""
+    more = len(upstream) - len(client)
+    same = 0
+    while same < len(client) and client[same] == upstream[same]:
+        same += 1
+    return more > 0 and upstream[same + more :] == client[same:]

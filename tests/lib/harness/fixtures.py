@@ -1,11 +1,11 @@
 """pytest's side of the harness: the session's stack, and what must hold after every test.
 
 After each test that uses the stack:
-* no process of ours wrote a warning, an error or a sanitizer report (unless the test declared it with
-  @pytest.mark.complains("pattern", ...));
+* no process of ours wrote a warning, an error or a sanitizer report (unless the test declared it
+  with @pytest.mark.complains("pattern", ...));
 * the simulator saw no breach of HTTP (unless @pytest.mark.breaks_http);
-* when money moved: `tollgatectl audit` is clean, and what the provider charged equals what the users
-  paid (unless @pytest.mark.books_differ("why")).
+* when money moved: `tollgatectl audit` is clean, and what the provider charged equals what the
+  users paid (unless @pytest.mark.books_differ("why")).
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def stack() -> Iterator[Stack]:
         yield stack
         stack.stop()
         # Leaks are reported at the end of a process, after the last test has been judged.
-        found = [line for p in stack.processes() for line in p.complaints(0, [r"^(?!.*(Leak|SUMMARY))"])]
+        found = [
+            line for p in stack.processes() for line in p.complaints(0, [r"^(?!.*(Leak|SUMMARY))"])
+        ]
         assert not found, "\n".join(found)
     finally:
         stack.kill()

@@ -37,7 +37,9 @@ def render(settings: dict[str, str | int | bool]) -> str:
 
 class CtlError(AssertionError):
     def __init__(self, argv: list[str], done: subprocess.CompletedProcess[str]) -> None:
-        super().__init__(f"tollgatectl {' '.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}")
+        super().__init__(
+            f"tollgatectl {' '.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}"
+        )
         self.code = done.returncode
         self.stdout = done.stdout
         self.stderr = done.stderr
@@ -46,7 +48,9 @@ class CtlError(AssertionError):
 class Site:
     """One installation: directory, conf, secrets, and the three programs that use them."""
 
-    def __init__(self, directory: Path, mariadb: MariaDB, redis: Redis, main: str, log: str) -> None:
+    def __init__(
+        self, directory: Path, mariadb: MariaDB, redis: Redis, main: str, log: str
+    ) -> None:
         self.directory = directory
         self.build = build_tree()
         self.mariadb = mariadb
@@ -150,7 +154,6 @@ class Site:
             fields = ", ".join(f"'{name}', `{name}`" for name in columns if name != "request_id")
             rows = self.log_sql(
                 f"SELECT JSON_OBJECT({fields}) FROM request_log WHERE request_id = {binary}"
-                f" OR CAST(request_id AS CHAR) = '{request_id}'"
             )
             assert len(rows) <= 1, f"{len(rows)} request_log rows of {request_id}"
             return json.loads(rows[0][0]) if rows else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import time
 from collections.abc import Iterable
 
@@ -83,6 +84,16 @@ class HttpClient:
         if chunked:
             connection.send(b"0\r\n\r\n")
         return HttpExchange(connection)
+
+    def raw(
+        self, method: str, uri: str, headers: list[tuple[str, str]], body: bytes
+    ) -> socket.socket:
+        """Sends a request and returns its socket, for clients that do not wait for the answer."""
+        sock = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        fields = [("Host", "localhost"), ("Content-Length", str(len(body))), *headers]
+        lines = [f"{method} {uri} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+        sock.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+        return sock
 
     def request(self, method: str, uri: str, headers=None, body=b"", **options) -> Answer:
         return self.open(method, uri, headers, body, **options).finish()

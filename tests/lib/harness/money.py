@@ -1,4 +1,4 @@
-"""Bills by hand: the arithmetic of the chat dialect in exact fractions, nothing shared with Tollgate.
+"""Bills by hand: the arithmetic of the chat dialect in exact fractions, nothing of Tollgate's.
 
 1 USD = 500,000 quota; prices in USD per million tokens; rounded half-up once at the end; a non-zero
 price with any token used bills at least 1.

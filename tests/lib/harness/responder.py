@@ -1,7 +1,7 @@
 """A FastCGI responder of the tests' own: shows what a web server hands on, and streams slowly.
 
-    python3 responder.py SOCKET        answers with JSON: the parameters and the length of the body
-    ?stream=N&gap=S                    N server-sent events, S seconds apart; says when the peer left
+python3 responder.py SOCKET        answers with JSON: the parameters and the length of the body
+?stream=N&gap=S                    N server-sent events, S seconds apart; says when the peer left
 """
 
 from __future__ import annotations

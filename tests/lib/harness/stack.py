@@ -1,4 +1,4 @@
-"""The whole of Tollgate, private and started: stores, simulator, gateway, ledger; and its accounts."""
+"""The whole of Tollgate, private: stores, simulator, gateway, ledger; and its accounts."""
 
 from __future__ import annotations
 
@@ -183,7 +183,9 @@ class Stack:
         self.prices[model] = price
         self.site.ctl("price", "set", model, *price.options())
 
-    def channel(self, name: str, models: list[str], *options: str, key: str = KEYS[0], **more) -> int:
+    def channel(
+        self, name: str, models: list[str], *options: str, key: str = KEYS[0], **more
+    ) -> int:
         base_url = more.pop("base_url", self.simulator.base_url)
         assert not more
         argv = ["channel", "add", name, "--base-url", base_url, "--models", ",".join(models)]

@@ -79,7 +79,15 @@ class MariaDB:
 
     def sql(self, statements: str, database: str = "") -> list[list[str]]:
         """Runs statements as root; the rows of the result as text."""
-        argv = ["mariadb", "--no-defaults", f"--socket={self.socket}", "-uroot", "-N", "-B", "--raw"]
+        argv = [
+            "mariadb",
+            "--no-defaults",
+            f"--socket={self.socket}",
+            "-uroot",
+            "-N",
+            "-B",
+            "--raw",
+        ]
         done = subprocess.run(
             [*argv, database] if database else argv,
             input=statements,

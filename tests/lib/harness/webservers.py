@@ -10,6 +10,7 @@ from harness.gateway import SOURCE
 from harness.httpc import HttpClient
 from harness.procs import Process, free_port
 
+
 class WebServer:
     """`client` sends requests through it to the FastCGI socket given at the start."""
 

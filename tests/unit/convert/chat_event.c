@@ -200,18 +200,24 @@ static void usage_is_read_wherever_it_stands(void **state)
 static void usage_that_says_nothing_never_overwrites(void **state)
 {
     static const char *const events[] = {
-        "{\"usage\":null}", "{}", "{\"usage\":{}}", "{\"usage\":7}", "{\"usage\":[1]}",
-        "{\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}",
-        "{\"usage\":{\"total_tokens\":0}}", "{\"x_groq\":{\"id\":\"r\"},\"usage\":null}",
+        "null", "{}", "7", "[1]", "", "{\"prompt_tokens\":0,\"completion_tokens\":0}",
+        "{\"total_tokens\":0}", "{\"prompt_tokens\":null}", "{\"prompt_tokens\":-1}",
     };
     struct tg_usage usage = {.input = 41, .output = 42};
+    struct tg_chat_event event;
 
     (void)state;
     for (size_t i = 0; i < TG_COUNT_OF(events); i++) {
-        assert_false(tg_chat_usage_find(span(events[i]), &usage));
+        assert_false(tg_chat_usage_read(span(events[i]), &usage));
         assert_int_equal(usage.input, 41);
         assert_int_equal(usage.output, 42);
     }
+    tg_chat_event_read(span("{\"x_groq\":{\"id\":\"r\"},\"usage\":null,\"choices\":[]}"), &event,
+                       NULL);
+    assert_false(event.has_usage || event.malformed);
+    tg_chat_event_read(span("{\"usage\":{\"prompt_tokens\":1},\"choices\":[{\"usage\":"
+                            "{\"prompt_tokens\":2}}]}"), &event, NULL);
+    assert_int_equal(event.usage.input, 1);
 }
 
 static void errors_inside_a_stream_are_errors(void **state)

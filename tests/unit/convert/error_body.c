@@ -140,7 +140,9 @@ static void secrets_and_addresses_are_masked(void **state)
         "claude-3.5-sonnet, gpt-4.1-mini and meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8",
         "at 12:30:45 (line 3:14), e.g. std::vector, i.e. 1.5 of 2.0.1",
         "request 0197a1b2-0000-7000-8000-00000000000a, req_011CSHoEeqs5C35K2UUq",
-        "an org-wide key-value task-based sk", "organisational org-specific key-dependent", "caf\xc3\xa9 \xe4\xbd\xa0\xe5\xa5\xbd \xff", "",
+        "an org-wide key-value task-based sk",
+        "organisational org-specific key-dependent",
+        "caf\xc3\xa9 \xe4\xbd\xa0\xe5\xa5\xbd \xff", "",
         "internationalizationinternationalization", "Bearer token missing", "a@b and @c",
     };
     struct tg_buf out;

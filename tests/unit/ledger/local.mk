@@ -15,13 +15,13 @@ unit_spool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_spool_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-spool
 
-UNIT_BOOKS = tests/unit/ledger/books.c tests/unit/ledger/books.h $(UNIT_MARIADB) $(UNIT_REDIS)
+UNIT_LEDGER_BOOKS = tests/unit/ledger/books.c tests/unit/ledger/books.h $(UNIT_MARIADB) $(UNIT_REDIS)
 
 check_PROGRAMS += unit-ledger unit-shard
-unit_ledger_SOURCES = tests/unit/ledger/ledger.c $(UNIT_BOOKS)
+unit_ledger_SOURCES = tests/unit/ledger/ledger.c $(UNIT_LEDGER_BOOKS)
 unit_ledger_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_ledger_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
-unit_shard_SOURCES = tests/unit/ledger/shard.c $(UNIT_BOOKS)
+unit_shard_SOURCES = tests/unit/ledger/shard.c $(UNIT_LEDGER_BOOKS)
 unit_shard_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_shard_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-ledger unit-shard

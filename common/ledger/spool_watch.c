@@ -1,0 +1,239 @@
+#include "common/ledger/spool_watch.h"
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/ledger/spool.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUND_LINES = 500, RIPE_US = 2000000 };
+
+struct place {
+    char *path;
+    int64_t offset; /* all before it is known */
+    size_t seen;    /* whole lines behind it, when they were counted */
+    size_t ripe;    /* of these, how many are old enough to be told again */
+    int64_t seen_at_us;
+    bool listed; /* still there */
+};
+
+struct tg_spool_watch {
+    char *folder, *node;
+    struct place *places;
+    size_t count;
+    int64_t ripe_us;
+};
+
+struct tg_spool_watch *tg_spool_watch_new(const char *folder, const char *node)
+{
+    struct tg_spool_watch *watch = tg_calloc(1, sizeof *watch);
+
+    watch->folder = tg_strdup(folder);
+    watch->node = tg_strdup(node);
+    watch->ripe_us = RIPE_US;
+    return watch;
+}
+
+void tg_spool_watch_free(struct tg_spool_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    for (size_t i = 0; i < watch->count; i++)
+        free(watch->places[i].path);
+    free(watch->places);
+    free(watch->folder);
+    free(watch->node);
+    free(watch);
+}
+
+void tg_spool_watch_set_ripe(struct tg_spool_watch *watch, int64_t ripe_us)
+{
+    watch->ripe_us = ripe_us;
+}
+
+static struct place *place_of(struct tg_spool_watch *watch, const char *path)
+{
+    struct place *place;
+
+    for (size_t i = 0; i < watch->count; i++)
+        if (strcmp(watch->places[i].path, path) == 0)
+            return &watch->places[i];
+    watch->places = tg_realloc(watch->places, (watch->count + 1) * sizeof *watch->places);
+    place = &watch->places[watch->count++];
+    *place = (struct place){.path = tg_strdup(path), .seen_at_us = tg_now_us()};
+    return place;
+}
+
+static void forget_gone(struct tg_spool_watch *watch)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        if (watch->places[i].listed)
+            watch->places[kept++] = watch->places[i];
+        else
+            free(watch->places[i].path);
+    }
+    watch->count = kept;
+}
+
+/* The lines behind a place, copied out of the reader's memory. */
+struct lines {
+    struct tg_arena *arena;
+    struct tg_replay_item *items;
+    size_t count;
+    bool more; /* there were more than one round takes */
+};
+
+static bool collect(void *context, const struct tg_entry *entry)
+{
+    struct lines *lines = context;
+    struct tg_entry *copy;
+
+    if (lines->count == ROUND_LINES) {
+        lines->more = true;
+        return false;
+    }
+    copy = tg_arena_alloc(lines->arena, sizeof *copy);
+    *copy = *entry;
+    copy->record.ptr = tg_arena_strndup(lines->arena, entry->record.ptr, entry->record.len);
+    lines->items[lines->count++].entry = copy;
+    return true;
+}
+
+static bool count_down(void *context, const struct tg_entry *entry)
+{
+    size_t *left = context;
+
+    (void)entry;
+    if (*left == 0)
+        return false;
+    (*left)--;
+    return true;
+}
+
+static bool is_done(const struct tg_replay_item *item)
+{
+    return item->fate == TG_REPLAY_KNOWN || item->fate == TG_REPLAY_REFUSED;
+}
+
+static void age(const struct tg_spool_watch *watch, struct place *place, size_t count)
+{
+    int64_t now_us = tg_now_us();
+
+    if (now_us - place->seen_at_us < watch->ripe_us)
+        return;
+    place->ripe = place->seen;
+    place->seen = count;
+    place->seen_at_us = now_us;
+}
+
+/* Moves the place behind the first <known> lines. */
+static enum tg_class advance(struct place *place, size_t known, struct tg_error *err)
+{
+    size_t left = known;
+    int64_t torn;
+    enum tg_class class = TG_OK;
+
+    if (known > 0)
+        class = tg_spool_read(place->path, &place->offset, count_down, &left, &torn);
+    if (class != TG_OK)
+        return tg_fail(err, class, "spool_read", "cannot read %s", place->path);
+    place->seen -= TG_MIN(place->seen, known);
+    place->ripe -= TG_MIN(place->ripe, known);
+    return TG_OK;
+}
+
+static enum tg_class replay_lines(const struct tg_spool_watch *watch, struct place *place,
+                                  const struct tg_replay *replay, struct lines *lines)
+{
+    size_t known = 0;
+    enum tg_class class;
+
+    age(watch, place, lines->count);
+    for (size_t i = 0; i < lines->count; i++)
+        lines->items[i].only_ask = i >= place->ripe;
+    class = tg_replay_run(replay, lines->items, lines->count);
+    while (known < lines->count && is_done(&lines->items[known]))
+        known++;
+    lines->more = lines->more || known < lines->count;
+    if (class == TG_OK)
+        class = advance(place, known, replay->err);
+    return class;
+}
+
+static enum tg_class replay_file(const struct tg_spool_watch *watch, struct place *place,
+                                 const struct tg_spool_file *file, const struct tg_replay *replay,
+                                 bool *ret_clear)
+{
+    struct lines lines = {.arena = tg_arena_new()};
+    int64_t offset = place->offset, torn = 0;
+    enum tg_class class;
+
+    lines.items = tg_arena_calloc(lines.arena, ROUND_LINES, sizeof *lines.items);
+    class = tg_spool_read(place->path, &offset, collect, &lines, &torn);
+    if (class != TG_OK)
+        class = tg_fail(replay->err, class, "spool_read", "cannot read %s", place->path);
+    else if (lines.count > 0)
+        class = replay_lines(watch, place, replay, &lines);
+    *ret_clear = class == TG_OK && !lines.more;
+    /* a torn line was never whole: its writer died in the middle, before it asked for anything */
+    if (*ret_clear && !file->writer_alive) {
+        if (torn > 0)
+            tg_log(TG_LOG_WARNING, "spool", "%s held %" PRId64 " torn lines", place->path, torn);
+        (void)unlink(place->path);
+        place->listed = false;
+    }
+    tg_arena_free(lines.arena);
+    return class;
+}
+
+enum tg_class tg_spool_watch_round(struct tg_spool_watch *watch, const struct tg_replay *replay,
+                                   bool *ret_clear)
+{
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_spool_file *files = NULL;
+    size_t count = 0;
+    bool all = true;
+    enum tg_class class = tg_spool_list(watch->folder, watch->node, arena, &files, &count);
+
+    if (class != TG_OK)
+        class = tg_fail(replay->err, class, "spool_read", "cannot read %s", watch->folder);
+    for (size_t i = 0; class == TG_OK && i < watch->count; i++)
+        watch->places[i].listed = false;
+    for (size_t i = 0; class == TG_OK && i < count; i++)
+        place_of(watch, files[i].path)->listed = true;
+    for (size_t i = 0; class == TG_OK && i < count; i++) {
+        bool clear = false;
+
+        class = replay_file(watch, place_of(watch, files[i].path), &files[i], replay, &clear);
+        all = all && clear;
+    }
+    if (class == TG_OK)
+        forget_gone(watch);
+    tg_arena_free(arena);
+    *ret_clear = class == TG_OK && all;
+    return class;
+}
+
+/* A file of a dead worker goes as soon as its lines are known: none left means done. */
+bool tg_spool_watch_is_done_with(const struct tg_spool_watch *watch, int64_t worker)
+{
+    struct tg_arena *arena;
+    struct tg_spool_file *files;
+    size_t count;
+    bool done;
+
+    if (tg_spool_worker_is_alive(watch->folder, watch->node, worker))
+        return false;
+    arena = tg_arena_new();
+    done = tg_spool_list(watch->folder, watch->node, arena, &files, &count) == TG_OK;
+    for (size_t i = 0; done && i < count; i++)
+        done = files[i].worker != worker;
+    tg_arena_free(arena);
+    return done;
+}

@@ -1,0 +1,104 @@
+#include "common/ledger/sweep.h"
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/store/log_batch.h"
+
+#include <string.h>
+
+enum { ANSWER_US = 1000000 };
+
+static struct tg_shard_call call_of(const struct tg_sweep *sweep, int shard, int64_t epoch)
+{
+    return (struct tg_shard_call){.kv = sweep->replay->kv,
+                                  .shard = shard,
+                                  .epoch = epoch,
+                                  .deadline_at_us = tg_now_us() + ANSWER_US,
+                                  .err = sweep->replay->err};
+}
+
+static bool nobody_can_settle(const struct tg_sweep *sweep, const struct tg_hold *hold)
+{
+    if (strcmp(hold->node, sweep->node) == 0)
+        return tg_spool_watch_is_done_with(sweep->watch, hold->worker);
+    for (size_t i = 0; i < sweep->gone_count; i++)
+        if (strcmp(hold->node, sweep->gone[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What is left of the request: who, and what the stream had earned at its last renewal. */
+static const struct tg_entry *expire(const struct tg_hold *hold, struct tg_arena *arena)
+{
+    struct tg_entry *entry = tg_arena_calloc(arena, 1, sizeof *entry);
+    struct tg_buf record;
+
+    entry->id = hold->request_id;
+    entry->kind = TG_ENTRY_EXPIRED;
+    entry->user_id = hold->user_id;
+    entry->token_id = hold->token_id;
+    entry->funding.plan_id = hold->plan_id;
+    entry->amount_quota = hold->earned_quota;
+    entry->token_unlimited = -1;
+    tg_buf_init(&record, 0);
+    tg_record_bare(entry, hold->node, "internal", &record);
+    entry->record = (struct tg_span){.ptr = tg_arena_strndup(arena, record.data, record.len),
+                                     .len = record.len};
+    tg_buf_done(&record);
+    return entry;
+}
+
+static enum tg_class end_all(const struct tg_sweep *sweep, struct tg_replay_item *items,
+                             size_t count, struct tg_swept *ret)
+{
+    char id[TG_ID_TEXT];
+    enum tg_class class = tg_replay_run(sweep->replay, items, count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].fate != TG_REPLAY_TOLD)
+            continue;
+        ret->ended++;
+        tg_id_format(&items[i].entry->id, id);
+        tg_log(TG_LOG_WARNING, "sweep",
+               "request %s ended as expired: its worker is dead, %lld quota had been earned", id,
+               (long long)items[i].entry->amount_quota);
+    }
+    return class;
+}
+
+enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t epoch,
+                             struct tg_swept *ret)
+{
+    struct tg_shard_call call = call_of(sweep, shard, epoch);
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_replay_item *items;
+    struct tg_hold *holds;
+    size_t count, ending = 0;
+    enum tg_class class = tg_shard_holds(&call, arena, &holds, &count);
+
+    *ret = (struct tg_swept){0};
+    items = tg_arena_calloc(arena, class == TG_OK ? count + 1 : 1, sizeof *items);
+    for (size_t i = 0; class == TG_OK && i < count; i++) {
+        struct tg_hold *hold = &holds[i];
+
+        if (!hold->lapsed && hold->due_server_ms < tg_kv_server_ms(sweep->replay->kv)) {
+            call = call_of(sweep, shard, epoch);
+            switch (tg_shard_lapse(&call, hold)) {
+            case TG_SHARD_OK:
+                ret->lapsed++;
+                break;
+            case TG_SHARD_DOWN:
+                class = TG_CLASS_DOWN;
+                break;
+            default: /* ended or renewed meanwhile, or a rebuild came between */
+                break;
+            }
+        } else if (hold->lapsed && nobody_can_settle(sweep, hold)) {
+            items[ending++].entry = expire(hold, arena);
+        }
+    }
+    if (class == TG_OK && ending > 0)
+        class = end_all(sweep, items, ending, ret);
+    tg_arena_free(arena);
+    return class;
+}

@@ -1,0 +1,190 @@
+"""Figures, one `name value unit` line each. Started by tests/bench/run, which builds first.
+
+rps_nginx_proxy       requests/s of nginx proxying the stub plainly
+rps_gateway           requests/s of the same requests through nginx and Tollgate, fully accounted
+rps_vs_nginx_proxy    the second over the first, same run, same wrk
+added_median_ms_c1    median latency that Tollgate adds at one connection
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+sys.path.insert(0, str(BENCH.parent / "lib"))
+
+from harness.gateway import build_tree  # noqa: E402
+from harness.money import M_REF, bill  # noqa: E402
+from harness.procs import Process, free_port  # noqa: E402
+from harness.stack import Account, Stack  # noqa: E402
+
+SECONDS = int(os.environ.get("TOLLGATE_BENCH_SECONDS", "8"))
+ROUNDS = int(os.environ.get("TOLLGATE_BENCH_ROUNDS", "3"))
+MODEL = "bench"
+USAGE = {"prompt_tokens": 9, "completion_tokens": 5}
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.stack = Stack.create()
+        self.directory = self.stack.directory
+        self.gateway_port, self.plain_port, self.stub_port = (free_port() for _ in range(3))
+        stub = str(build_tree() / "bench-upstream")
+        self.stub = Process("bench-upstream", [stub, str(self.stub_port)], self.directory)
+        self.nginx = Process("nginx", [self._nginx(), "-c", self._conf()], self.directory)
+        self.done: dict[str, float] = {}
+
+    @staticmethod
+    def _nginx() -> str:
+        return shutil.which("nginx", path="/usr/sbin:/usr/bin") or "nginx"
+
+    def _conf(self) -> str:
+        values = {
+            "DIR": str(self.directory),
+            "WORKERS": str(os.cpu_count() or 1),
+            "USER": "user root;" if getpass.getuser() == "root" else "",
+            "GATEWAY_PORT": str(self.gateway_port),
+            "PLAIN_PORT": str(self.plain_port),
+            "STUB_PORT": str(self.stub_port),
+            "SOCKET": str(self.stack.site.socket),
+        }
+        text = (BENCH / "nginx.conf").read_text()
+        for name, value in values.items():
+            text = text.replace(f"@{name}@", value)
+        path = self.directory / "nginx.conf"
+        path.write_text(text)
+        return str(path)
+
+    def start(self) -> Account:
+        stack = self.stack
+        # The figures are of the defaults: only what makes the run private is set.
+        for name in [key for key in stack.site.settings if key.startswith(("hold.", "stream."))]:
+            del stack.site.settings[name]
+        stack.site.settings["pool.workers"] = os.cpu_count() or 1
+        stack.start()
+        self.stub.start("upstream: ready")
+        stack.price(MODEL, M_REF)
+        stack.channel(MODEL, [MODEL], base_url=f"http://127.0.0.1:{self.stub_port}/v1")
+        account = stack.account("1000")
+        stack.wait_model(account, MODEL)
+        self.nginx.start(lambda: self.ports_answer())
+        self._write_script(account)
+        return account
+
+    def ports_answer(self) -> bool:
+        for port in (self.gateway_port, self.plain_port):
+            with socket.socket() as sock:
+                if sock.connect_ex(("127.0.0.1", port)):
+                    return False
+        return True
+
+    def _write_script(self, account: Account) -> None:
+        text = "Measure this, please. " * 20
+        body = json.dumps({"model": MODEL, "messages": [{"role": "user", "content": text}]})
+        (self.directory / "post.lua").write_text(
+            f"wrk.method = 'POST'\nwrk.body = [==[{body}]==]\n"
+            f"wrk.headers['Authorization'] = 'Bearer {account.token}'\n"
+            "wrk.headers['Content-Type'] = 'application/json'\n"
+        )
+
+    def wrk(self, port: int, connections: int, seconds: int = SECONDS) -> tuple[float, float]:
+        """Requests per second and the median latency in milliseconds; every answer must be good."""
+        threads = min(2, connections)
+        argv = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency", "-s"]
+        argv += [str(self.directory / "post.lua"), f"http://127.0.0.1:{port}/v1/chat/completions"]
+        output = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in output or "Socket errors" in output:
+            raise SystemExit(
+                f"not every answer was good:\n{output}{self.stack.gateway.process.tail()}"
+            )
+        rate = re.search(r"Requests/sec:\s+([\d.]+)", output)
+        median = re.search(r"50%\s+([\d.]+)(us|ms|s)\b", output)
+        assert rate and median, output
+        scale = {"us": 0.001, "ms": 1.0, "s": 1000.0}[median[2]]
+        return float(rate[1]), float(median[1]) * scale
+
+    # --- figures ----------------------------------------------------------------------------
+
+    def throughput(self) -> None:
+        """Rounds alternate, so that a noisy neighbour hits both sides; medians are compared."""
+        for port in (self.plain_port, self.gateway_port):
+            self.wrk(port, 64, 2)
+        plain, gateway = [], []
+        for _ in range(ROUNDS):
+            plain.append(self.wrk(self.plain_port, 64)[0])
+            gateway.append(self.wrk(self.gateway_port, 64)[0])
+        self.done["rps_nginx_proxy"] = statistics.median(plain)
+        self.done["rps_gateway"] = statistics.median(gateway)
+        self.done["rps_vs_nginx_proxy"] = statistics.median(gateway) / statistics.median(plain)
+
+    def latency(self) -> None:
+        plain, gateway = [], []
+        for _ in range(ROUNDS):
+            plain.append(self.wrk(self.plain_port, 1, max(2, SECONDS // 2))[1])
+            gateway.append(self.wrk(self.gateway_port, 1, max(2, SECONDS // 2))[1])
+        self.done["added_median_ms_c1"] = statistics.median(gateway) - statistics.median(plain)
+
+    def check_books(self, account: Account) -> None:
+        """A fast gateway that loses money is no figure: every request is in the books."""
+        self.stack.site.wait_clean(120)
+        spent = account.spent
+        each = bill(USAGE, M_REF)
+        if spent <= 0 or spent % each:
+            raise SystemExit(f"the books are wrong: {spent} is no multiple of {each}")
+
+    def stop(self) -> None:
+        for process in (self.nginx, self.stub):
+            process.stop()
+        self.stack.stop()
+
+    def kill(self) -> None:
+        for process in (self.nginx, self.stub):
+            process.kill()
+        self.stack.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+UNITS = {
+    "rps_nginx_proxy": "requests/s",
+    "rps_gateway": "requests/s",
+    "rps_vs_nginx_proxy": "ratio",
+    "added_median_ms_c1": "ms",
+}
+MEASURES: dict[Callable[[Bench], None], set[str]] = {
+    Bench.throughput: {"rps_nginx_proxy", "rps_gateway", "rps_vs_nginx_proxy"},
+    Bench.latency: {"added_median_ms_c1"},
+}
+
+
+def main(names: list[str]) -> None:
+    unknown = set(names) - set(UNITS)
+    if unknown:
+        raise SystemExit(f"no figure {', '.join(sorted(unknown))}; there are {', '.join(UNITS)}")
+    wanted = set(names or UNITS)
+    bench = Bench()
+    try:
+        account = bench.start()
+        for measure, gives in MEASURES.items():
+            if gives & wanted:
+                measure(bench)
+        bench.check_books(account)
+        bench.stop()
+    finally:
+        bench.kill()
+    for name, value in bench.done.items():
+        if name in wanted:
+            print(f"{name} {value:.3f} {UNITS[name]}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,126 @@
+"""The gateway behind each web server: streams, bodies, leaving clients, probes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from harness.checks import is_error, is_ok, whole_stream
+from harness.money import M_REF, bill
+from harness.procs import eventually
+from harness.stack import Account, Stack, chat_body
+from harness.webservers import WebServer
+
+
+def test_a_whole_answer(stack: Stack, via: Account) -> None:
+    answer = is_ok(via.chat(text="one two three"))
+    assert answer.json["usage"]["prompt_tokens"] == 3
+    via.wait_spent(bill(answer.json["usage"], M_REF))
+
+
+def test_a_stream_comes_event_by_event(stack: Stack, via: Account) -> None:
+    stack.simulator.behave("m-ref", "slow-tokens", ms=250, x=4)
+    exchange = via.open_stream()
+    exchange.read_until(b"word0")
+    assert b"word1" not in exchange.body, "the web server held an event back"
+    exchange.read_until(b"word1")
+    assert b"word3" not in exchange.body
+    answer = whole_stream(exchange.finish())
+    assert answer.complete
+    assert answer.text == "word0 word1 word2 word3"
+
+
+@pytest.mark.parametrize("length", ["auto", None], ids=["counted", "chunked"])
+@pytest.mark.parametrize("size", [100, 3 << 20])
+def test_bodies(stack: Stack, via: Account, length: str | None, size: int) -> None:
+    body = chat_body(text="z" * size)
+    is_ok(via.post([body[at : at + 65536] for at in range(0, len(body), 65536)], length=length))
+    seen = stack.simulator.only()
+    assert seen.body == body and not seen.chunked
+
+
+def test_a_huge_event(stack: Stack, via: Account) -> None:
+    stack.simulator.behave("m-ref", "huge-event", p=2, c=3)
+    answer = whole_stream(via.stream())
+    assert len(answer.text) == (3 << 20) + 4
+    via.wait_spent(bill({"prompt_tokens": 2, "completion_tokens": 3}, M_REF))
+
+
+@pytest.mark.parametrize("form", ["x-api-key", "x-goog-api-key", "query"])
+def test_credentials_reach_the_gateway(stack: Stack, via: Account, form: str) -> None:
+    headers = [("Content-Type", "application/json")]
+    uri = "/v1/chat/completions"
+    if form == "query":
+        uri += f"?key={via.token}"
+    else:
+        headers.append((form, via.token))
+    is_ok(via.open(chat_body(), headers, uri).finish())
+
+
+def test_errors_come_through_as_they_are(stack: Stack, via: Account) -> None:
+    headers = [("Content-Type", "application/json")]
+    answer = via.post(chat_body(), headers)
+    is_error(answer, 401, "invalid_request_error", "invalid_api_key")
+    answer = via.client.request("GET", "/v1/nothing", via.auth())
+    is_error(answer, 404, "invalid_request_error", "unknown_url")
+    for scenario, status in (("bad-request", 400), ("fail", 500), ("unauthorized", 502)):
+        stack.simulator.behave("m-ref", scenario)
+        assert via.chat().status == status
+
+
+def test_no_money_says_do_not_retry(stack: Stack, server: WebServer) -> None:
+    account = stack.account("0")
+    account.client = server.client
+    answer = account.chat()
+    is_error(answer, 429, "insufficient_quota", "insufficient_quota")
+    assert answer.header("x-should-retry") == "false"
+
+
+@pytest.mark.books_differ("R4: nobody waits for the answer any more")
+def test_fr63_gone_while_the_first_token_is_awaited(stack: Stack, via: Account) -> None:
+    """Apache and Caddy notice on a failed write: keep-alives bound the time (here 3 s + 1 s)."""
+    stack.simulator.behave("m-ref", "hang")
+    # An uncommitted answer gives the client no headers to read: leave on the bare socket.
+    sock = via.client.raw("POST", "/v1/chat/completions", via.auth(), chat_body(stream=True))
+    stack.simulator.wait(1)
+    left = time.monotonic()
+    sock.close()
+    seen = eventually(
+        "the upstream connection is closed",
+        lambda: next((s for s in stack.simulator.requests() if s.peer_closed_monotonic), None),
+        30,
+    )
+    # First keep-alive 3 s, then 1 s steps of which the server needs two: threefold slack.
+    assert seen.peer_closed_monotonic - left < 15
+    via.wait_spent(0)
+
+
+@pytest.mark.books_differ("R1 to R4: half an answer")
+def test_gone_in_mid_stream(stack: Stack, via: Account) -> None:
+    stack.simulator.behave("m-ref", "slow-tokens", ms=100, x=300)
+    exchange = via.open_stream()
+    exchange.read_until(b"word3")
+    left = time.monotonic()
+    exchange.close()
+    seen = eventually(
+        "the upstream connection is closed",
+        lambda: next((s for s in stack.simulator.requests() if s.peer_closed_monotonic), None),
+        20,
+    )
+    assert seen.peer_closed_monotonic - left < 6
+    assert seen.words_sent < 100
+    spent = eventually("what was delivered is charged", lambda: via.spent, 15)
+    assert spent < bill({"prompt_tokens": 30, "completion_tokens": 500}, M_REF)
+
+
+def test_probes(server: WebServer, stack: Stack) -> None:
+    assert server.client.request("GET", "/healthz").body.strip() == b"ok"
+    assert server.client.request("GET", "/readyz").status == 200
+    assert b"tollgate_" in server.client.request("GET", "/metrics").body
+
+
+def test_two_hundred_requests_on_kept_connections(stack: Stack, via: Account) -> None:
+    stack.simulator.behave("m-ref", "ok", p=7, c=3)
+    for number in range(200):
+        is_ok(via.chat(text=str(number)))
+    via.wait_spent(200 * 33)
