@@ -20,7 +20,7 @@ bool tg_internal_signed(const uint8_t key[TG_KEY_BYTES], const struct tg_interna
 
     if (len == 0 || len > TIME_DIGITS_MOST || call->signature == NULL ||
         strlen(call->signature) != 2 * sizeof given ||
-        !tg_unhex(call->signature, 2 * sizeof given, given))
+        !tg_unhex(call->signature, sizeof given, given))
         return false;
     for (size_t i = 0; i < len; i++) {
         if (call->time[i] < '0' || call->time[i] > '9')

@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libgateway.a
 libgateway_a_CFLAGS = $(AM_CFLAGS)
 libgateway_a_SOURCES = \
-	fcgi-app/request.h fcgi-app/stage.h fcgi-app/plan.h fcgi-app/stages.h \
+	fcgi-app/request.h fcgi-app/stage.c fcgi-app/stage.h fcgi-app/plan.h fcgi-app/stages.h \
 	fcgi-app/worker.h fcgi-app/shared.h \
 	fcgi-app/process.h \
 	fcgi-app/listen.c fcgi-app/listen.h \

@@ -53,23 +53,25 @@ enum tg_class tg_process_open_log(const struct tg_conf *conf, struct tg_error *e
     return tg_log_open("tollgate-fcgi", tg_conf_text(conf, TG_OPTION_LOG_FILE), least, err);
 }
 
-/* Each running stream has 4 descriptors, each idle upstream connection 3 (AMENDMENTS T2). */
+/* Each running stream has 4 descriptors, each idle upstream connection 3 (AMENDMENTS T2). A worker
+ * runs at most its threads; idle connections can be done without. */
 static void raise_descriptor_limit(const struct tg_conf *conf)
 {
     struct rlimit limit;
-    int64_t wanted = tg_conf_int(conf, TG_OPTION_POOL_MAX_INFLIGHT) * 4 /
-                         tg_conf_int(conf, TG_OPTION_POOL_WORKERS) +
-                     tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_SIZE) * 3;
+    int64_t running = TG_MIN(tg_conf_int(conf, TG_OPTION_POOL_MAX_INFLIGHT),
+                             tg_conf_int(conf, TG_OPTION_POOL_THREADS_MAX)) * 4;
+    int64_t idle = tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_SIZE) * 3;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_max != RLIM_INFINITY && (int64_t)limit.rlim_max < wanted)
-        tg_log(TG_LOG_WARNING, "master",
-               "%lld descriptors are allowed, a worker may need %lld (pool.max_inflight, "
-               "upstream.pool_size): raise LimitNOFILE",
-               (long long)limit.rlim_max, (long long)wanted);
+    if (limit.rlim_max == RLIM_INFINITY || (int64_t)limit.rlim_max >= running + idle)
+        return;
+    tg_log((int64_t)limit.rlim_max < running ? TG_LOG_WARNING : TG_LOG_INFO, "master",
+           "a worker may have %lld descriptors and may need %lld for requests (pool.max_inflight, "
+           "pool.threads_max) and %lld for idle connections (upstream.pool_size): see LimitNOFILE",
+           (long long)limit.rlim_max, (long long)running, (long long)idle);
 }
 
 static void block_signals(struct master *master)

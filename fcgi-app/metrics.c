@@ -72,48 +72,49 @@ static void put_shared(struct tg_buf *out, const struct tg_shared *shared)
 /* ---- the ledger, by calls that only read ---- */
 
 struct books {
-    int64_t holds, unapplied, lag_ms;
+    int64_t holds, waiting_shards, lag_ms;
 };
 
-/* Redis keeps a stream's id as "<ms>-<n>". */
-static int64_t stream_ms(const char *id)
-{
-    return strtoll(id, NULL, 10);
-}
-
-static bool count_of(struct tg_kv *kv, const char *command, int shard, int64_t until_us,
-                     int64_t *ret)
+static bool count_holds(const struct tg_shard_call *call, int64_t *ret)
 {
     char tag[8], key[32];
-    const bool holds = strcmp(command, "HLEN") == 0;
+    const struct tg_kv_reply *reply;
 
-    snprintf(tag, sizeof tag, "{s%02d}", shard);
-    snprintf(key, sizeof key, "tg:%s:%s", tag, holds ? "holds" : "journal");
+    snprintf(tag, sizeof tag, "{s%02d}", call->shard);
+    snprintf(key, sizeof key, "tg:%s:holds", tag);
     {
-        const struct tg_span args[] = {{command, strlen(command)}, {key, strlen(key)}};
-        const struct tg_kv_call call = {tag, args, TG_COUNT_OF(args), until_us};
-        const struct tg_kv_reply *reply;
+        const struct tg_span args[] = {{"HLEN", 4}, {key, strlen(key)}};
+        const struct tg_kv_call command = {tag, args, TG_COUNT_OF(args), call->deadline_at_us};
 
-        return tg_kv_command(kv, &call, &reply, NULL) == TG_OK && tg_kv_int(reply, ret);
+        return tg_kv_command(call->kv, &command, &reply, NULL) == TG_OK && tg_kv_int(reply, ret);
     }
 }
 
-static bool look_at_shard(struct tg_kv *kv, int shard, const struct tg_cursor *cursor,
-                          struct books *books)
+/* The age of the oldest entry that the applier has not reached; 0 when it has reached all. */
+static bool lag_behind(const struct tg_shard_call *call, struct tg_arena *arena,
+                       const char *cursor, int64_t *ret_ms)
 {
-    int64_t until_us = tg_now_us() + LOOK_WAIT_US, holds, length, lag_ms;
-    struct tg_error err;
-    const struct tg_shard_call call = {
-        .kv = kv, .shard = shard, .epoch = cursor->epoch, .deadline_at_us = until_us, .err = &err};
-    char last[TG_STREAM_ID_TEXT];
+    struct tg_journal_page page = {.after = cursor, .most = 1};
 
-    if (!count_of(kv, "HLEN", shard, until_us, &holds) ||
-        tg_shard_journal_tail(&call, last, &length) != TG_OK)
+    if (tg_shard_journal(call, arena, &page) != TG_OK)
+        return false;
+    *ret_ms = 0;
+    if (page.count > 0) /* a stream's id begins with the server's time in ms */
+        *ret_ms = TG_MAX(tg_kv_server_ms(call->kv) - strtoll(page.entries[0].stream_id, NULL, 10),
+                         INT64_C(1));
+    return true;
+}
+
+static bool look_at_shard(const struct tg_shard_call *call, struct tg_arena *arena,
+                          const char *cursor, struct books *books)
+{
+    int64_t holds, lag_ms;
+
+    if (!count_holds(call, &holds) || !lag_behind(call, arena, cursor, &lag_ms))
         return false;
     books->holds += holds;
-    lag_ms = stream_ms(last) - stream_ms(cursor->stream_id);
-    if (strcmp(last, cursor->stream_id) != 0 && length > 0)
-        books->lag_ms = TG_MAX(books->lag_ms, lag_ms);
+    books->waiting_shards += lag_ms > 0;
+    books->lag_ms = TG_MAX(books->lag_ms, lag_ms);
     return true;
 }
 
@@ -129,26 +130,35 @@ static bool read_cursors(struct tg_worker *worker, struct tg_cursor cursors[TG_S
     return read;
 }
 
-static bool look_at_books(struct tg_worker *worker, struct books *ret)
+static bool look_at_books(struct tg_request *req, struct books *ret)
 {
     struct tg_cursor cursors[TG_SHARDS];
+    int64_t until_us = tg_now_us() + LOOK_WAIT_US;
+    struct tg_error err;
     struct tg_kv *kv;
     bool all = true;
 
     *ret = (struct books){0};
-    if (!read_cursors(worker, cursors) ||
-        tg_kv_acquire(worker->kv, tg_now_us() + LOOK_WAIT_US, &kv, NULL) != TG_OK)
+    if (!read_cursors(req->worker, cursors) ||
+        tg_kv_acquire(req->worker->kv, until_us, &kv, NULL) != TG_OK)
         return false;
-    for (int shard = 0; shard < TG_SHARDS && all; shard++)
-        all = look_at_shard(kv, shard, &cursors[shard], ret);
+    for (int shard = 0; shard < TG_SHARDS && all; shard++) {
+        const struct tg_shard_call call = {.kv = kv,
+                                           .shard = shard,
+                                           .epoch = cursors[shard].epoch,
+                                           .deadline_at_us = until_us,
+                                           .err = &err};
+
+        all = look_at_shard(&call, req->arena, cursors[shard].stream_id, ret);
+    }
     tg_kv_release(kv);
     return all;
 }
 
-static void put_books(struct tg_buf *out, struct tg_worker *worker)
+static void put_books(struct tg_buf *out, struct tg_request *req)
 {
     struct books books;
-    bool known = look_at_books(worker, &books);
+    bool known = look_at_books(req, &books);
 
     put(out, "tollgate_books_readable", "gauge", "Redis and the main database could be read.",
         known);
@@ -157,8 +167,9 @@ static void put_books(struct tg_buf *out, struct tg_worker *worker)
     put(out, "tollgate_open_holds", "gauge", "Deposits that have no end yet, of all nodes.",
         books.holds);
     put(out, "tollgate_journal_lag_ms", "gauge",
-        "Time between the last entry of the journal and the last applied one, worst shard.",
-        books.lag_ms);
+        "Age of the oldest journal entry that is not applied, worst shard.", books.lag_ms);
+    put(out, "tollgate_journal_waiting_shards", "gauge", "Shards with entries that are not applied.",
+        books.waiting_shards);
 }
 
 static void put_spool(struct tg_buf *out, struct tg_request *req)
@@ -197,7 +208,7 @@ void tg_answer_metrics(struct tg_request *req)
         return;
     }
     put_shared(&req->tail, req->worker->shared);
-    put_books(&req->tail, req->worker);
+    put_books(&req->tail, req);
     put_spool(&req->tail, req);
     put(&req->tail, "tollgate_snapshot_age_ms", "gauge", "Age of this worker's routing data.",
         tg_snapshot_age_us(req->worker->snapshots) / 1000);

@@ -38,3 +38,8 @@ void tg_settings_free(struct tg_settings *settings)
         settings = previous;
     }
 }
+
+const struct tg_settings *tg_worker_settings(struct tg_worker *worker)
+{
+    return atomic_load_explicit(&worker->settings, memory_order_acquire);
+}

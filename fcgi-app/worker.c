@@ -16,11 +16,6 @@
 
 enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000, NODE_NAME_TEXT = 64 };
 
-const struct tg_settings *tg_worker_settings(struct tg_worker *worker)
-{
-    return atomic_load_explicit(&worker->settings, memory_order_acquire);
-}
-
 /* ---- what a worker holds ---- */
 
 static enum tg_class open_kv(struct tg_worker *worker, const struct tg_conf *conf,

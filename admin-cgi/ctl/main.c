@@ -20,7 +20,7 @@ static void print_help(void)
         print_usage(stdout, &ctl_commands[i]);
         printf("      %s\n", ctl_commands[i].summary);
     }
-    printf("\nExit status: 0 done, 1 failed, 2 wrong usage or value, 3 a store is not reachable.\n");
+    printf("\nExit status: 0 done, 1 failed, 2 wrong usage or value, 3 a store is away.\n");
 }
 
 static int help_for(const struct ctl_command *command)

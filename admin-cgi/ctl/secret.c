@@ -82,7 +82,8 @@ enum tg_class ctl_secret(struct ctl *ctl, const struct ctl_args *args, const cha
     tg_buf_init(ret, 0);
     if (ctl_option(args, from_stdin) != NULL) {
         if (!read_line(stdin, ret))
-            class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "standard input gave no %s", what);
+            class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "standard input gave no %s",
+                            what);
     } else if (file != NULL) {
         class = tg_conf_password(file, ret, &ctl->err);
     } else if (environment != NULL) {

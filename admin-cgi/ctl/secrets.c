@@ -23,8 +23,8 @@ static const char *private_path(const struct ctl *ctl)
 /* Reads what is there now, and tells its fingerprint. */
 static enum tg_class put_fingerprint(struct ctl *ctl, bool with_private)
 {
-    enum tg_class class = tg_secrets_read(console_path(ctl), with_private ? private_path(ctl) : NULL,
-                                          &ctl->secrets, &ctl->err);
+    const char *private = with_private ? private_path(ctl) : NULL;
+    enum tg_class class = tg_secrets_read(console_path(ctl), private, &ctl->secrets, &ctl->err);
 
     if (class != TG_OK)
         return class;

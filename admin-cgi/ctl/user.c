@@ -145,7 +145,8 @@ static enum tg_class set_status(struct ctl *ctl, const char *username, enum tg_s
     }
     class = fence_all(ctl, tg_credential_change_begin, hmacs, count);
     if (class == TG_OK)
-        class = tg_store_user_set_status(ctl->main_db, &ctl->actor, id, status, &entry, &ctl->err);
+        class = tg_store_user_set_status(ctl->main_db, &ctl->actor,
+                                         &(struct tg_user_status){id, status}, &entry, &ctl->err);
     if (class == TG_OK)
         class = fence_all(ctl, tg_credential_change_end, hmacs, count);
     if (class != TG_OK)

@@ -136,11 +136,13 @@ static bool read_addresses(const struct tg_json *json, struct tg_arena *arena,
     list = tg_arena_calloc(arena, credential->address_count, sizeof *list);
     for (size_t i = 0; i < credential->address_count; i++) {
         struct tg_span hex;
+        uint8_t bytes[ADDRESS_BYTES + 1];
 
         if (!tg_json_string(tg_json_array_at(array, i), &hex) || hex.len != CIDR_HEX ||
-            !tg_unhex(hex.ptr, (size_t)ADDRESS_BYTES * 2, list[i].base.bytes) ||
-            !tg_unhex(hex.ptr + (size_t)ADDRESS_BYTES * 2, 2, &list[i].prefix_len))
+            !tg_unhex(hex.ptr, sizeof bytes, bytes) || bytes[ADDRESS_BYTES] > 128)
             return false;
+        memcpy(list[i].base.bytes, bytes, ADDRESS_BYTES);
+        list[i].prefix_len = bytes[ADDRESS_BYTES];
     }
     credential->addresses = list;
     return true;

@@ -127,7 +127,8 @@ enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_
     fcgi->read_deadline_at_us = 0;
     if (FCGX_Accept_r(request) != 0)
         return TG_FCGI_NOTHING;
-    if (!params_are_bounded(fcgi)) {
+    /* Parameters that broke off are an end to the library. */
+    if (FCGX_GetError(request->in) != 0 || !params_are_bounded(fcgi)) {
         drop(fcgi);
         return TG_FCGI_NOTHING;
     }

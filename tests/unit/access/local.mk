@@ -1,1 +1,11 @@
-# Programs of this folder.
+check_PROGRAMS += unit-access unit-endpoint unit-credential
+unit_access_SOURCES = tests/unit/access/access.c
+unit_access_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_access_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_endpoint_SOURCES = tests/unit/access/endpoint.c
+unit_endpoint_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_endpoint_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_credential_SOURCES = tests/unit/access/credential.c $(UNIT_REDIS) $(UNIT_SCHEMA)
+unit_credential_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_credential_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-access unit-endpoint unit-credential

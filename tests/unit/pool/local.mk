@@ -1,1 +1,11 @@
-# Programs of this folder.
+check_PROGRAMS += unit-pool unit-listen unit-shared
+unit_pool_SOURCES = tests/unit/pool/pool.c $(UNIT_PEER)
+unit_pool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_pool_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_listen_SOURCES = tests/unit/pool/listen.c
+unit_listen_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_listen_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_shared_SOURCES = tests/unit/pool/shared.c
+unit_shared_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_shared_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-pool unit-listen unit-shared

@@ -1,0 +1,103 @@
+/* Which operation a path is, and how paths are brought into one form. */
+#include "tests/unit/unit.h"
+
+#include "fcgi-app/endpoint.h"
+
+#include <stdio.h>
+
+enum { UNKNOWN = -1, WRONG_METHOD = -2 };
+
+static void every_row_is_found(void **state)
+{
+    static const struct {
+        const char *method, *path;
+        int operation;
+    } cases[] = {
+        {"POST", "/v1/chat/completions", TG_OPERATION_GENERATE},
+        {"POST", "//v1/chat/completions", TG_OPERATION_GENERATE},
+        {"POST", "/v1/v1/chat/completions", TG_OPERATION_GENERATE},
+        {"POST", "/v1//v1//v1/chat//completions/", TG_OPERATION_GENERATE},
+        {"GET", "/v1/chat/completions", WRONG_METHOD},
+        {"PUT", "/v1/chat/completions", WRONG_METHOD},
+        {"GET", "/v1/models", TG_OPERATION_MODELS},
+        {"HEAD", "/v1/models", TG_OPERATION_MODELS},
+        {"GET", "/v1/models/", TG_OPERATION_MODELS},
+        {"GET", "/v1/models/org/name:tag", TG_OPERATION_MODELS},
+        {"DELETE", "/v1/models", WRONG_METHOD},
+        {"DELETE", "/v1/models/m", TG_OPERATION_ABSENT},
+        {"GET", "/healthz", TG_OPERATION_HEALTH},
+        {"GET", "/readyz", TG_OPERATION_READY},
+        {"GET", "/metrics", TG_OPERATION_METRICS},
+        {"POST", "/tollgate/channel-test", TG_OPERATION_CHANNEL_TEST},
+        {"POST", "/v1/images/variations", TG_OPERATION_ABSENT},
+        {"GET", "/v1/files", TG_OPERATION_ABSENT},
+        {"POST", "/v1/files", TG_OPERATION_ABSENT},
+        {"DELETE", "/v1/files/f", TG_OPERATION_ABSENT},
+        {"GET", "/v1/files/f/content", TG_OPERATION_ABSENT},
+        {"POST", "/v1/fine-tunes", TG_OPERATION_ABSENT},
+        {"POST", "/v1/fine-tunes/f/cancel", TG_OPERATION_ABSENT},
+        {"GET", "/v1/realtime", TG_OPERATION_ABSENT},
+        {"GET", "/v1/chat/completions/c", TG_OPERATION_ABSENT},
+        {"GET", "/", UNKNOWN},
+        {"GET", "", UNKNOWN},
+        {"GET", "/v1", UNKNOWN},
+        {"POST", "/v1/nothing", UNKNOWN},
+        {"POST", "/v1/chat/completionsx", UNKNOWN},
+        {"GET", "/V1/models", UNKNOWN},
+        {"GET", "/v1/../etc/passwd", UNKNOWN},
+        {"get", "/v1/models", WRONG_METHOD},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        char path[128];
+        bool wrong;
+        const struct tg_endpoint *found;
+
+        snprintf(path, sizeof path, "%s", cases[i].path);
+        tg_endpoint_tidy(path);
+        found = tg_endpoint_find(cases[i].method, path, &wrong);
+        if (cases[i].operation < 0) {
+            assert_null(found);
+            assert_int_equal(wrong, cases[i].operation == WRONG_METHOD);
+        } else {
+            assert_non_null(found);
+            assert_int_equal(found->operation, cases[i].operation);
+        }
+    }
+}
+
+static void the_rest_of_a_path_keeps_its_slashes(void **state)
+{
+    bool wrong;
+    const struct tg_endpoint *found = tg_endpoint_find("GET", "/v1/models/org/name", &wrong);
+
+    (void)state;
+    assert_string_equal(tg_endpoint_rest(found, "/v1/models/org/name"), "org/name");
+    found = tg_endpoint_find("GET", "/v1/models", &wrong);
+    assert_string_equal(tg_endpoint_rest(found, "/v1/models"), "");
+}
+
+static void a_path_names_its_methods(void **state)
+{
+    char text[64];
+
+    (void)state;
+    tg_endpoint_allow("/v1/models/m", text, sizeof text);
+    assert_string_equal(text, "GET, DELETE");
+    tg_endpoint_allow("/v1/chat/completions", text, sizeof text);
+    assert_string_equal(text, "POST");
+    tg_endpoint_allow("/nothing", text, sizeof text);
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_found),
+        cmocka_unit_test(the_rest_of_a_path_keeps_its_slashes),
+        cmocka_unit_test(a_path_names_its_methods),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
