@@ -25,3 +25,9 @@ unit_audit_SOURCES = tests/unit/daemon/audit.c $(UNIT_SITE)
 unit_audit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_audit_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-rebuild unit-replay unit-audit
+
+check_PROGRAMS += unit-faults
+unit_faults_SOURCES = tests/unit/daemon/faults.c $(UNIT_SITE)
+unit_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_faults_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-faults
