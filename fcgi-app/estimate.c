@@ -3,35 +3,8 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
-/* What the requester's own group and model mean for price and admission; all of it is copied, so
- * that a change in mid-request changes nothing. */
-static enum tg_class check_route(struct tg_request *req, const struct tg_snapshot *snapshot,
-                                 const struct tg_quote *quote)
-{
-    size_t count;
-
-    (void)tg_snapshot_abilities(snapshot, quote->group, quote->model, &count);
-    if (count > 0)
-        return TG_OK;
-    if (tg_snapshot_knows_model(snapshot, quote->model))
-        return tg_fail(&req->error, TG_CLASS_FORBIDDEN, "model_not_allowed",
-                       "The model `%s` is not available to your group.", quote->model);
-    return tg_fail(&req->error, TG_CLASS_NOT_FOUND, "model_not_found",
-                   "The model `%s` does not exist.", quote->model);
-}
-
-static enum tg_class set_ratio(struct tg_request *req, const struct tg_snapshot *snapshot,
-                               struct tg_quote *quote)
-{
-    const char *ratio = tg_snapshot_ratio(snapshot, req->credential->user_group, quote->group);
-
-    if (ratio == NULL)
-        return tg_fail(&req->error, TG_CLASS_FORBIDDEN, "access_denied",
-                       "Your account may not use the group `%s`.", quote->group);
-    quote->group_ratio = tg_arena_strdup(req->arena, ratio);
-    return TG_OK;
-}
-
+/* Price and deposit of every model in the plan; all of it is copied, so that a change in
+ * mid-request changes nothing. */
 static enum tg_class set_price(struct tg_request *req, const struct tg_snapshot *snapshot,
                                struct tg_quote *quote)
 {
@@ -62,12 +35,8 @@ static enum tg_class set_deposit(struct tg_request *req, struct tg_quote *quote)
 static enum tg_class set_quote(struct tg_request *req, const struct tg_snapshot *snapshot,
                                struct tg_quote *quote)
 {
-    enum tg_class class = check_route(req, snapshot, quote);
+    enum tg_class class = set_price(req, snapshot, quote);
 
-    if (class == TG_OK)
-        class = set_ratio(req, snapshot, quote);
-    if (class == TG_OK)
-        class = set_price(req, snapshot, quote);
     return class == TG_OK ? set_deposit(req, quote) : class;
 }
 

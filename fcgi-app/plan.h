@@ -28,6 +28,7 @@ struct tg_attempt {
     const char *reason;     /* of retry_decide */
     int64_t elapsed_us;
     bool maybe_accepted; /* a possible double cost on the upstream's side */
+    int64_t unbilled_input, unbilled_output; /* reported by a call that delivered nothing */
     struct tg_attempt *next;
 };
 

@@ -31,6 +31,7 @@ include tests/unit/provider/local.mk
 include tests/unit/convert/local.mk
 include tests/unit/count/local.mk
 include tests/unit/daemon/local.mk
+include tests/unit/ctl/local.mk
 endif
 
 include tests/fuzz/local.mk

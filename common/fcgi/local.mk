@@ -1,2 +1,3 @@
 libcommon_a_SOURCES += \
-	common/fcgi/fcgi.c common/fcgi/fcgi.h
+	common/fcgi/fcgi.c common/fcgi/fcgi.h \
+	common/fcgi/client.c common/fcgi/client.h

@@ -69,7 +69,7 @@ static enum tg_http_end end_of_code(const struct tg_http_exchange *x, CURLcode c
     }
 }
 
-/* --- deadlines, by our own clock -------------------------------------------------------------- */
+/* --- deadlines, by our own clock ----------------------------------------------------------- */
 
 static int64_t deadline(const struct tg_http_exchange *x, enum tg_http_end *ret_end)
 {
@@ -93,7 +93,7 @@ static int64_t deadline(const struct tg_http_exchange *x, enum tg_http_end *ret_
     return spec->deadline_at_us;
 }
 
-/* --- the client's side -------------------------------------------------------------------------- */
+/* --- the client's side --------------------------------------------------------------------- */
 
 static bool client_is_ready(struct tg_http_exchange *x)
 {
@@ -137,7 +137,7 @@ static bool wait_for_something(struct tg_http_exchange *x)
                            wait_ms(x, tg_now_us()), NULL) == CURLM_OK;
 }
 
-/* --- the exchange --------------------------------------------------------------------------------- */
+/* --- the exchange -------------------------------------------------------------------------- */
 
 /* The end when libcurl has finished; false: still running. */
 static bool finished(struct tg_http_exchange *x)

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- the request's body ------------------------------------------------------------------- */
+/* --- the request's body -------------------------------------------------------------------- */
 
 size_t tg_http_on_read(char *bytes, size_t size, size_t count, void *context)
 {
@@ -115,7 +115,7 @@ curl_socket_t tg_http_on_socket(void *context, curlsocktype purpose, struct curl
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* --- the answer ----------------------------------------------------------------------------- */
+/* --- the answer ---------------------------------------------------------------------------- */
 
 static struct tg_span trimmed(const char *from, const char *end)
 {

@@ -9,7 +9,7 @@ libcommon_a_SOURCES += \
 	common/ledger/shard.c common/ledger/shard.h
 
 # The scripts in Lua become one C file in the build tree.
-ledger_lua_names = load reserve extend settle lapse trim begin finish look
+ledger_lua_names = load reserve extend settle lapse trim begin finish look audit
 ledger_lua = \
 	common/ledger/lua/embed \
 	common/ledger/lua/prologue.lua \
@@ -21,7 +21,8 @@ ledger_lua = \
 	common/ledger/lua/trim.lua \
 	common/ledger/lua/begin.lua \
 	common/ledger/lua/finish.lua \
-	common/ledger/lua/look.lua
+	common/ledger/lua/look.lua \
+	common/ledger/lua/audit.lua
 nodist_libcommon_a_SOURCES = common/ledger/scripts.c
 EXTRA_DIST += $(ledger_lua)
 CLEANFILES += common/ledger/scripts.c
@@ -37,4 +38,6 @@ libcommon_a_SOURCES += \
 	common/ledger/rebuild.h common/ledger/rebuild.c \
 	common/ledger/replay.h common/ledger/replay.c \
 	common/ledger/spool_watch.h common/ledger/spool_watch.c \
-	common/ledger/sweep.h common/ledger/sweep.c
+	common/ledger/sweep.h common/ledger/sweep.c \
+	common/ledger/moment.h common/ledger/moment.c \
+	common/ledger/audit.h common/ledger/audit.c

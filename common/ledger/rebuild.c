@@ -207,7 +207,7 @@ enum tg_rebuild_answer tg_rebuild_shard(const struct tg_rebuild *rebuild)
         return TG_REBUILD_FAILED;
     if (needless)
         return TG_REBUILD_NEEDLESS;
-    tg_log(TG_LOG_INFO, "rebuild",
+    tg_log(TG_LOG_DEBUG, "rebuild",
            "shard %d is on in epoch %" PRId64 " (%s); %" PRId64 " entries were new",
            rebuild->apply.shard, plan.epoch, plan.reason, plan.note.entries);
     return TG_REBUILD_DONE;

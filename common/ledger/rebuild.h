@@ -28,6 +28,7 @@ struct tg_rebuild {
     const char *node;
     bool by_hand; /* even when nothing asks for it */
 };
+/* Every rebuild is a row of ledger_rebuild; the callers log how many there were. */
 enum tg_rebuild_answer {
     TG_REBUILD_DONE,
     TG_REBUILD_NEEDLESS, /* it is on and of this server */

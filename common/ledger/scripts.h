@@ -1,7 +1,7 @@
 /* scripts - the ledger's Lua scripts, embedded at build from common/ledger/lua/.
  *
  * What each does, its keys, arguments and answers stand at the head of its file; what all of them
- * check first, in prologue.lua. Called by ledger.c and shard.c only.
+ * check first, in prologue.lua. Called by ledger.c, shard.c and moment.c only.
  *
  * Source  LEDGER "Steps", AMENDMENTS L5-L10.
  */
@@ -19,5 +19,6 @@ extern const struct tg_kv_script tg_script_trim;
 extern const struct tg_kv_script tg_script_begin;
 extern const struct tg_kv_script tg_script_finish;
 extern const struct tg_kv_script tg_script_look;
+extern const struct tg_kv_script tg_script_audit;
 
 #endif

@@ -70,7 +70,8 @@ static bool parse_host(const char *text, const char *end, struct tg_dsn *dsn)
 
 static bool parse_schema(const char *text, const char *end, struct tg_dsn *dsn)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-$";
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-$";
     size_t len = (size_t)(end - text);
 
     if (len == 0 || len >= sizeof dsn->schema)

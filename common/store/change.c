@@ -96,7 +96,8 @@ void tg_change_audit(struct tg_change *change, const struct tg_audit_note *note)
                   "INSERT INTO audit_log (at, actor_id, address, action, object_type, object_id, "
                   "before_json, after_json, previous_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?)",
                   values, TG_COUNT_OF(values));
-    tg_change_run(change, "UPDATE audit_chain SET hash = ? WHERE id = 1", (struct tg_db_value[]){TG_DB_S(hash)}, 1);
+    tg_change_run(change, "UPDATE audit_chain SET hash = ? WHERE id = 1",
+                  (struct tg_db_value[]){TG_DB_S(hash)}, 1);
 out:
     tg_db_rows_free(rows);
 }

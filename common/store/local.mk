@@ -28,4 +28,6 @@ libcommon_a_SOURCES += \
 	common/store/lease.h common/store/lease.c \
 	common/store/node.h common/store/node.c \
 	common/store/rebuild_note.h common/store/rebuild_note.c \
-	common/store/ledger_day.h common/store/ledger_day.c
+	common/store/ledger_day.h common/store/ledger_day.c \
+	common/store/audit.h common/store/audit.c \
+	common/store/audit_log.h common/store/audit_log.c

@@ -66,12 +66,12 @@ static enum tg_class read_file(const struct run *run, const char *name, struct t
 /* The lock belongs to the connection: on a new one it would be gone without a sign. */
 static enum tg_class check_lock(const struct run *run)
 {
+    const struct tg_db_value values[] = {TG_DB_S(run->lock)};
     struct tg_db_rows *rows;
     enum tg_class class;
     bool held;
 
-    class = tg_db_select(run->db, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", (struct tg_db_value[]){TG_DB_S(run->lock)},
-                         1, &rows);
+    class = tg_db_select(run->db, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", values, 1, &rows);
     if (class != TG_OK) {
         *run->err = *tg_db_error(run->db);
         return class;
@@ -140,8 +140,8 @@ static enum tg_class apply_file(const struct run *run, const char *name)
     tg_buf_done(&text);
     if (class != TG_OK)
         return class;
-    class = tg_db_run(run->db, "INSERT INTO schema_migration (name) VALUES (?)", (struct tg_db_value[]){TG_DB_S(name)}, 1,
-                      run->err);
+    class = tg_db_run(run->db, "INSERT INTO schema_migration (name) VALUES (?)",
+                      (struct tg_db_value[]){TG_DB_S(name)}, 1, run->err);
     if (class == TG_OK && run->migration->applied != NULL)
         run->migration->applied(run->migration->context, name);
     return class;

@@ -128,10 +128,11 @@ static int64_t raised_authver(struct tg_change *change, int64_t user_id)
 }
 
 enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *actor,
-                                       int64_t user_id, enum tg_status status,
+                                       const struct tg_user_status *status,
                                        struct tg_entry *ret_entry, struct tg_error *err)
 {
-    const char *name = tg_status_name(status);
+    const char *name = tg_status_name(status->status);
+    int64_t user_id = status->user_id;
     struct tg_entry entry = {.id = tg_id_new(),
                              .kind = TG_ENTRY_ADJUST,
                              .user_id = user_id,

@@ -25,12 +25,16 @@ enum tg_class tg_store_user_add(struct tg_db *db, const struct tg_actor *actor,
                                 struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
 enum tg_class tg_store_user_id(struct tg_db *db, const char *username, int64_t *ret_id,
                                struct tg_error *err) must_check non_null(1, 2, 3);
+struct tg_user_status {
+    int64_t user_id;
+    enum tg_status status;
+};
 /* Enables or disables; raises authver. *ret_entry is the adjustment that tells Redis so, to be
  * pushed once by the caller and until it is known by the daemon. */
 enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *actor,
-                                       int64_t user_id, enum tg_status status,
+                                       const struct tg_user_status *status,
                                        struct tg_entry *ret_entry, struct tg_error *err) must_check
-    non_null(1, 2, 5);
+    non_null(1, 2, 3, 4, 5);
 /* Fingerprints of all tokens of a user, for the fences around a change. Owns: the arena. */
 enum tg_class tg_store_user_token_hmacs(struct tg_db *db, int64_t user_id, struct tg_arena *arena,
                                         const char ***ret, size_t *ret_count) must_check

@@ -157,12 +157,18 @@ static void write_cell(struct tg_json_writer *out, const struct column *column,
     }
 }
 
+static void write_members(struct tg_json_writer *out, const struct column *columns, size_t count,
+                          const struct tg_db_rows *rows)
+{
+    for (size_t i = 0; i < count; i++)
+        write_cell(out, &columns[i], rows, (int)i);
+}
+
 static void write_row(struct tg_json_writer *out, const struct column *columns, size_t count,
                       const struct tg_db_rows *rows)
 {
     tg_json_begin_object(out);
-    for (size_t i = 0; i < count; i++)
-        write_cell(out, &columns[i], rows, (int)i);
+    write_members(out, columns, count, rows);
     tg_json_end_object(out);
 }
 
@@ -176,7 +182,7 @@ enum tg_class tg_view_user(struct tg_db *db, const char *username, struct tg_jso
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
     if (tg_db_next(rows))
-        write_row(out, user_columns, TG_COUNT_OF(user_columns), rows);
+        write_members(out, user_columns, TG_COUNT_OF(user_columns), rows);
     else
         class = tg_fail(err, TG_CLASS_NOT_FOUND, "user_not_found", "there is no user %s", username);
     tg_db_rows_free(rows);

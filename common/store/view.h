@@ -14,6 +14,7 @@
 #include "common/json/writer.h"
 #include "common/sql/db.h"
 
+/* Only the members, into an object that is open: the caller adds the live balance. */
 enum tg_class tg_view_user(struct tg_db *db, const char *username, struct tg_json_writer *out,
                            struct tg_error *err) must_check non_null(1, 2, 3);
 enum tg_class tg_view_token(struct tg_db *db, int64_t token_id, struct tg_json_writer *out,

@@ -25,7 +25,8 @@ struct shard {
 struct worker {
     struct daemon *daemon;
     int first, step;
-    bool busy; /* the last round moved something */
+    bool busy;   /* the last round moved something */
+    int rebuilt; /* since it was last logged */
     int64_t checked_at_us;
     struct shard shards[TG_SHARDS];
 };
@@ -71,7 +72,11 @@ static enum tg_class check(struct worker *worker, struct daemon_links *links, in
         return TG_OK;
     switch (tg_rebuild_shard(&rebuild)) {
     case TG_REBUILD_DONE:
+        if (worker->rebuilt++ == 0)
+            tg_log(TG_LOG_WARNING, "rebuild", "shard %d was rebuilt: %s", shard, reason);
+        /* fall through */
     case TG_REBUILD_NEEDLESS:
+        atomic_store(&worker->daemon->shard_on[shard], true);
         return read_cursors(worker, links, err);
     case TG_REBUILD_BUSY: /* another daemon is at it: seen at the next check */
         return TG_OK;
@@ -136,6 +141,9 @@ static enum tg_class check_all(struct worker *worker, struct daemon_links *links
         if (class == TG_OK && atomic_load(&worker->daemon->shard_on[i]))
             class = trim(worker, links, i, err);
     }
+    if (worker->rebuilt > 1)
+        tg_log(TG_LOG_WARNING, "rebuild", "%d shards were rebuilt", worker->rebuilt);
+    worker->rebuilt = 0;
     worker->checked_at_us = tg_now_us();
     return class;
 }

@@ -1,1 +1,3 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/provider/provider.c fcgi-app/provider/provider.h \
+	fcgi-app/provider/openai.c

@@ -9,7 +9,7 @@
 
 enum { RETRY_AFTER_MOST_MS = 300000 };
 
-/* --- no whole answer --------------------------------------------------------------------------- */
+/* --- no whole answer ----------------------------------------------------------------------- */
 
 static const struct {
     enum tg_http_end end;
@@ -51,7 +51,7 @@ void tg_classify_end(const struct tg_http_result *result, struct tg_error *ret)
     (void)tg_fail(ret, TG_CLASS_INTERNAL, "internal", "the exchange was stopped");
 }
 
-/* --- whose fault ----------------------------------------------------------------------------------- */
+/* --- whose fault --------------------------------------------------------------------------- */
 
 /* Codes and types with which vendors refuse a key or an account. */
 static const char *const account_codes[] = {
@@ -142,7 +142,7 @@ void tg_classify_status(int status, struct tg_span body, const struct tg_retry_h
         ret->flags |= TG_ERROR_NEXT_CHANNEL;
 }
 
-/* --- when again ---------------------------------------------------------------------------------------- */
+/* --- when again ---------------------------------------------------------------------------- */
 
 /* "12", "12.5": a number of <unit_ms> milliseconds, rounded up; digits behind three are dropped.
  * False: no number. */

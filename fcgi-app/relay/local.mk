@@ -1,3 +1,8 @@
 libgateway_a_SOURCES += \
+	fcgi-app/relay/attempt.c fcgi-app/relay/relay.h \
+	fcgi-app/relay/choose.c \
 	fcgi-app/relay/classify.c fcgi-app/relay/classify.h \
-	fcgi-app/relay/retry.c fcgi-app/relay/retry.h
+	fcgi-app/relay/retry.c fcgi-app/relay/retry.h \
+	fcgi-app/relay/events.c \
+	fcgi-app/relay/outcome.c \
+	fcgi-app/relay/test.c fcgi-app/relay/test.h

@@ -3,6 +3,5 @@ libgateway_a_SOURCES += \
 	fcgi-app/route/snapshot_build.c fcgi-app/route/snapshot_build.h \
 	fcgi-app/route/pattern.c \
 	fcgi-app/route/lookup.c \
-	fcgi-app/route/plan.c \
 	fcgi-app/estimate.c \
 	fcgi-app/route/select.c fcgi-app/route/select.h

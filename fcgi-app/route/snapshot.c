@@ -25,7 +25,7 @@ struct tg_snapshot_holder {
     bool failing;
 };
 
-/* --- readers ---------------------------------------------------------------------------------------- */
+/* --- readers ------------------------------------------------------------------------------- */
 
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder)
 {
@@ -67,7 +67,7 @@ int64_t tg_snapshot_age_us(struct tg_snapshot_holder *holder)
     return age_us;
 }
 
-/* --- refreshing -------------------------------------------------------------------------------------- */
+/* --- refreshing ---------------------------------------------------------------------------- */
 
 static void swap(struct tg_snapshot_holder *holder, struct tg_snapshot *fresh)
 {
@@ -209,7 +209,7 @@ static void *refresher(void *context)
     return NULL;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------ */
+/* --- life ---------------------------------------------------------------------------------- */
 
 enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
                                      struct tg_snapshot_holder **ret, struct tg_error *err)

@@ -28,7 +28,8 @@ struct tg_snapshot_conf {
 enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
                                      struct tg_snapshot_holder **ret, struct tg_error *err)
     must_check non_null(1, 2);
-void tg_snapshot_holder_free(struct tg_snapshot_holder *holder); /* NULL is fine; joins the thread */
+/* NULL is fine; joins the thread. */
+void tg_snapshot_holder_free(struct tg_snapshot_holder *holder);
 /* NULL before the first successful build. */
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder) non_null(1);
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
@@ -69,5 +70,8 @@ void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,
                         tg_snapshot_model_fn *visit, void *context) non_null(1, 2, 3);
 const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
     non_null(1);
+/* The first model that a channel offers by its exact name, copied; NULL: none. */
+const char *tg_snapshot_channel_model(const struct tg_snapshot *snapshot, struct tg_arena *arena,
+                                      int64_t id) non_null(1, 2);
 
 #endif

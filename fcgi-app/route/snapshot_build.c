@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- channels and their keys ---------------------------------------------------------------------- */
+/* --- channels and their keys --------------------------------------------------------------- */
 
 static int compare_ids(int64_t a, int64_t b)
 {
@@ -109,7 +109,7 @@ static void build_channels(struct tg_snapshot *snapshot, const struct tg_routing
         open_key(snapshot, &rows->keys[i], secrets);
 }
 
-/* --- the index group -> model -> channels ------------------------------------------------------------ */
+/* --- the index group -> model -> channels -------------------------------------------------- */
 
 static int by_ability(const void *left, const void *right)
 {

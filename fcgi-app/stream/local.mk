@@ -1,3 +1,5 @@
-# Behind the transfer: SSE in, SSE out.
 libgateway_a_SOURCES += \
-	fcgi-app/stream/sse.c fcgi-app/stream/sse.h
+	fcgi-app/stream/sse.c fcgi-app/stream/sse.h \
+	fcgi-app/stream/engine.c fcgi-app/stream/engine.h \
+	fcgi-app/stream/chat.c fcgi-app/stream/chat.h \
+	fcgi-app/stream/client.c fcgi-app/stream/client.h

@@ -1,1 +1,2 @@
-# Sources of this room.
+libgateway_a_SOURCES += \
+	fcgi-app/upstream/transfer.c fcgi-app/upstream/transfer.h

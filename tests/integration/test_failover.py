@@ -46,7 +46,7 @@ def pair(stack: Stack, account: Account) -> Pair:
 
 
 FAILURES = ["fail", "overloaded", "rate-limit", "unauthorized", "payment", "forbidden", "not-found",
-            "error-first", "empty", "bad-gateway-html", "close-before", "reset-before"]  # fmt: skip
+            "error-first", "bad-gateway-html", "close-before", "reset-before"]  # fmt: skip
 
 
 @pytest.mark.parametrize("scenario", FAILURES)
@@ -54,8 +54,6 @@ FAILURES = ["fail", "overloaded", "rate-limit", "unauthorized", "payment", "forb
 def test_the_second_channel_serves(
     stack: Stack, account: Account, pair: Pair, scenario: str, stream: bool
 ) -> None:
-    if scenario == "empty":
-        pytest.skip("the provider charges for it: tests/integration/test_streams.py")
     pair.behave(stack, scenario)
     before = len(stack.simulator.requests())
     answer = is_ok(account.chat(pair.model, stream=stream))
@@ -70,6 +68,21 @@ def test_the_second_channel_serves(
     assert int(record["attempts"]) == 2
     assert record["status"] == 200
     account.wait_spent(stack.charged_by_simulator())
+
+
+@pytest.mark.books_differ("the provider charges for the empty answer, the user does not pay it")
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_an_empty_answer_goes_to_the_second_channel(
+    stack: Stack, account: Account, pair: Pair, stream: bool
+) -> None:
+    start = account.spent
+    pair.behave(stack, "empty", p=1000, c=0)
+    before = len(stack.simulator.requests())
+    answer = is_ok(account.chat(pair.model, stream=stream))
+    assert answer.text == "Hello from the simulator: every word counts."
+    keys = [seen.key for seen in stack.simulator.requests()[before:]]
+    assert keys == [pair.first_key, pair.second_key]
+    account.wait_spent(start + 54)  # 1 x 1.5 + 7 x 7.5, the second's alone
 
 
 @pytest.mark.parametrize("scenario", ["bad-request", "unprocessable", "content-filter"])

@@ -87,7 +87,8 @@ class Lines:
             return b"\r"
         if self.scenario == "mixed":
             self.count += 1
-            return (b"\n", b"\r\n", b"\r")[self.count % 3]
+            # In this order no CR meets an LF that was meant as another line end.
+            return (b"\n", b"\r", b"\r\n")[self.count % 3]
         return b"\n"
 
     def event(self, data: bytes, event: str | None = None) -> bytes:

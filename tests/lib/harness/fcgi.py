@@ -87,7 +87,10 @@ class Exchange:
 
     def read_once(self) -> bool:
         """Reads what is there (blocking for the first byte); False at the end of the connection."""
-        data = self.sock.recv(1 << 16)
+        try:
+            data = self.sock.recv(1 << 16)
+        except ConnectionResetError:
+            data = b""
         if not data:
             self.closed = True
             return False
@@ -121,7 +124,7 @@ class Exchange:
     def answer(self) -> Answer:
         head, _, body = self.stdout.partition(b"\r\n\r\n")
         headers = []
-        status = 200
+        status = 200 if head else 0  # 0: nothing came before the connection ended
         for line in head.decode("latin-1").split("\r\n"):
             name, _, value = line.partition(":")
             if name.lower() == "status":

@@ -8,3 +8,17 @@ unit_records_SOURCES = tests/unit/daemon/records.c $(UNIT_DAEMON_BOOKS)
 unit_records_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_records_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-journal unit-records
+
+UNIT_SITE = tests/unit/daemon/site.c tests/unit/daemon/site.h $(UNIT_DAEMON_BOOKS) $(UNIT_REDIS)
+
+check_PROGRAMS += unit-rebuild unit-replay unit-audit
+unit_rebuild_SOURCES = tests/unit/daemon/rebuild.c $(UNIT_SITE)
+unit_rebuild_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_rebuild_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+unit_replay_SOURCES = tests/unit/daemon/replay.c $(UNIT_SITE)
+unit_replay_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_replay_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+unit_audit_SOURCES = tests/unit/daemon/audit.c $(UNIT_SITE)
+unit_audit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_audit_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-rebuild unit-replay unit-audit

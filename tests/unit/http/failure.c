@@ -41,7 +41,7 @@ static void stop(struct run *run)
     test_server_stop(&run->server);
 }
 
-/* --- the body on a dead kept connection ------------------------------------------------------ */
+/* --- the body on a dead kept connection ---------------------------------------------------- */
 
 static const struct tg_span body_pieces[] = {{"first,", 6}, {"second,", 7}, {"third", 5}};
 static const char body_text[] = "first,second,third";
@@ -146,7 +146,7 @@ static void a_fresh_connection_that_closes_is_not_tried_again(void **state)
     stop(&run);
 }
 
-/* --- limits of time ------------------------------------------------------------------------------ */
+/* --- limits of time ------------------------------------------------------------------------ */
 
 static void hang(struct test_server *server, int fd, int connection)
 {
@@ -207,7 +207,7 @@ static void each_limit_of_time_has_its_own_end(void **state)
     }
 }
 
-/* --- broken answers -------------------------------------------------------------------------------- */
+/* --- broken answers ------------------------------------------------------------------------ */
 
 static void reset_in_body(struct test_server *server, int fd, int connection)
 {
@@ -304,7 +304,7 @@ static void broken_answers_have_an_end_each(void **state)
     }
 }
 
-/* --- what never leaves ------------------------------------------------------------------------------ */
+/* --- what never leaves --------------------------------------------------------------------- */
 
 static void addresses_and_urls_are_refused_before_anything_is_sent(void **state)
 {
@@ -352,7 +352,7 @@ static void a_closed_port_is_a_connect_error(void **state)
     stop(&run);
 }
 
-/* --- stopping ---------------------------------------------------------------------------------------- */
+/* --- stopping ------------------------------------------------------------------------------ */
 
 static void the_sink_can_stop_in_headers_and_in_the_body(void **state)
 {

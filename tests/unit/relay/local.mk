@@ -8,3 +8,11 @@ unit_relay_classify_SOURCES = tests/unit/relay/classify.c
 unit_relay_classify_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_relay_classify_LDADD = $(GATEWAY_TEST_LIBS)
 TESTS += unit-relay-retry unit-relay-classify
+check_PROGRAMS += unit-relay-attempt
+unit_relay_attempt_SOURCES = tests/unit/relay/attempt.c \
+	tests/unit/relay/stage.c tests/unit/relay/stage.h \
+	tests/unit/stream/client_fake.c tests/unit/stream/client_fake.h \
+	tests/unit/http/server.c tests/unit/http/server.h
+unit_relay_attempt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_relay_attempt_LDADD = $(GATEWAY_TEST_LIBS)
+TESTS += unit-relay-attempt

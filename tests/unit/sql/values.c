@@ -79,7 +79,8 @@ void decimals_and_times_come_as_exact_texts(void **state)
     assert_int_equal(tg_db_run(db, "REPLACE INTO t (id, price, at, text) VALUES (3, ?, ?, ?)",
                                values, 3, NULL),
                      TG_OK);
-    assert_int_equal(tg_db_select(db, "SELECT price, at, text, CAST(at AS DATE) FROM t WHERE id = 3",
+    assert_int_equal(tg_db_select(db,
+                                  "SELECT price, at, text, CAST(at AS DATE) FROM t WHERE id = 3",
                                   NULL, 0, &rows),
                      TG_OK);
     assert_true(tg_db_next(rows));

@@ -58,11 +58,11 @@ void a_status_change_raises_authver_and_is_to_be_pushed(void **state)
 {
     struct house *house = *state;
     int64_t id = house_user(house, "alice");
+    struct tg_user_status status = {id, TG_STATUS_DISABLED};
     struct tg_entry entry;
 
-    assert_int_equal(tg_store_user_set_status(house->db, &house->actor, id, TG_STATUS_DISABLED,
-                                              &entry, &house->err),
-                     TG_OK);
+    assert_int_equal(
+        tg_store_user_set_status(house->db, &house->actor, &status, &entry, &house->err), TG_OK);
     assert_int_equal(entry.kind, TG_ENTRY_ADJUST);
     assert_int_equal(entry.user_id, id);
     assert_int_equal(entry.authver, 2);
@@ -73,9 +73,10 @@ void a_status_change_raises_authver_and_is_to_be_pushed(void **state)
     assert_int_equal(test_number(house->db, "SELECT authver FROM adjustments WHERE unlimited = -1 "
                                             "AND delta = 0 AND applied_at IS NULL"),
                      2);
-    assert_int_equal(tg_store_user_set_status(house->db, &house->actor, id + 1, TG_STATUS_ENABLED,
-                                              &entry, &house->err),
-                     TG_CLASS_NOT_FOUND);
+    status = (struct tg_user_status){id + 1, TG_STATUS_ENABLED};
+    assert_int_equal(
+        tg_store_user_set_status(house->db, &house->actor, &status, &entry, &house->err),
+        TG_CLASS_NOT_FOUND);
     assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM adjustments"), 1);
 }
 

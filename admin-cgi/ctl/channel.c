@@ -1,0 +1,151 @@
+/* channel add, list, enable, disable. */
+#include "admin-cgi/ctl/commands.h"
+
+#include <string.h>
+
+#include "common/conf/units.h"
+#include "common/store/channel.h"
+#include "common/store/view.h"
+
+typedef bool pair_ok_fn(const char *name, const char *value);
+
+static bool is_mapping(const char *name, const char *value)
+{
+    return *name != '\0' && *value != '\0';
+}
+
+static bool is_timeout(const char *name, const char *value)
+{
+    int64_t unused;
+
+    return (strcmp(name, "connect") == 0 || strcmp(name, "first_byte") == 0 ||
+            strcmp(name, "idle") == 0) &&
+           tg_duration_parse(value, &unused);
+}
+
+/* "a=b,c=d" as a JSON object; NULL when the option was not given. */
+static enum tg_class read_pairs(struct ctl *ctl, const struct ctl_args *args, const char *option,
+                                pair_ok_fn *is_ok, const char **ret)
+{
+    const char *text = ctl_option(args, option);
+    const char *const *pairs;
+    size_t count;
+    struct tg_buf json;
+    struct tg_json_writer out;
+    enum tg_class class = TG_OK;
+
+    if (text == NULL)
+        return TG_OK;
+    ctl_list(ctl->arena, text, &pairs, &count);
+    tg_buf_init(&json, 0);
+    tg_json_writer_init(&out, &json);
+    tg_json_begin_object(&out);
+    for (size_t i = 0; i < count && class == TG_OK; i++) {
+        size_t len = strcspn(pairs[i], "=");
+        const char *name = tg_arena_strndup(ctl->arena, pairs[i], len);
+
+        if (pairs[i][len] == '=' && is_ok(name, pairs[i] + len + 1))
+            tg_json_put_str(&out, name, pairs[i] + len + 1);
+        else
+            class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "%s: %s is not understood",
+                            option, pairs[i]);
+    }
+    tg_json_end_object(&out);
+    *ret = tg_arena_strdup(ctl->arena, tg_buf_text(&json));
+    tg_buf_done(&json);
+    return class;
+}
+
+static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
+                                  struct tg_channel_new *channel)
+{
+    enum tg_class class = TG_OK;
+
+    if (channel->base_url == NULL || ctl_option(args, "--models") == NULL)
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--base-url or --models is missing");
+    ctl_list(ctl->arena, ctl_option(args, "--models"), &channel->models, &channel->model_count);
+    ctl_list(ctl->arena, ctl_option_or(args, "--groups", "default"), &channel->groups,
+             &channel->group_count);
+    class = ctl_option_int(args, "--priority", &channel->priority, &ctl->err);
+    if (class == TG_OK)
+        class = ctl_option_int(args, "--weight", &channel->weight, &ctl->err);
+    if (class == TG_OK)
+        class = read_pairs(ctl, args, "--map", is_mapping, &channel->model_mapping);
+    if (class == TG_OK)
+        class = read_pairs(ctl, args, "--timeouts", is_timeout, &channel->timeouts);
+    return class;
+}
+
+enum tg_class ctl_cmd_channel_add(struct ctl *ctl, const struct ctl_args *args)
+{
+    struct tg_channel_new channel = {.name = args->positionals[0],
+                                     .base_url = ctl_option(args, "--base-url"),
+                                     .provider = ctl_option_or(args, "--provider", "openai"),
+                                     .organisation = ctl_option_or(args, "--organisation", ""),
+                                     .proxy = ctl_option_or(args, "--proxy", ""),
+                                     .weight = 1};
+    struct tg_buf key;
+    int64_t id = 0;
+    enum tg_class class = read_options(ctl, args, &channel);
+
+    if (class == TG_OK)
+        class = ctl_open_secrets(ctl);
+    if (class != TG_OK)
+        return class;
+    channel.seal_public = ctl->secrets.seal_public;
+    channel.key_version = ctl->secrets.key_version;
+    class = ctl_secret(ctl, args, "key", &key);
+    channel.key = tg_buf_text(&key);
+    if (class == TG_OK)
+        class = ctl_open_main(ctl);
+    if (class == TG_OK)
+        class = tg_store_channel_add(ctl->main_db, &ctl->actor, &channel, &id, &ctl->err);
+    if (key.len > 0)
+        tg_wipe(key.data, key.len);
+    tg_buf_done(&key);
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_int(&ctl->out, "id", id);
+    tg_json_end_object(&ctl->out);
+    ctl_tell_workers(ctl, "channels");
+    return TG_OK;
+}
+
+enum tg_class ctl_cmd_channel_list(struct ctl *ctl, const struct ctl_args *args)
+{
+    enum tg_class class = ctl_open_main(ctl);
+
+    (void)args;
+    ctl->columns = "id name status provider priority weight groups_list models";
+    return class == TG_OK ? tg_view_channels(ctl->main_db, &ctl->out, &ctl->err) : class;
+}
+
+static enum tg_class set_status(struct ctl *ctl, const struct ctl_args *args, const char *status)
+{
+    int64_t id = 0;
+    enum tg_class class = ctl_id(args->positionals[0], &id, &ctl->err);
+
+    if (class == TG_OK)
+        class = ctl_open_main(ctl);
+    if (class == TG_OK)
+        class = tg_store_channel_set_status(ctl->main_db, &ctl->actor, id, status, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_int(&ctl->out, "id", id);
+    tg_json_put_str(&ctl->out, "status", status);
+    tg_json_end_object(&ctl->out);
+    ctl_tell_workers(ctl, "channels");
+    return TG_OK;
+}
+
+enum tg_class ctl_cmd_channel_enable(struct ctl *ctl, const struct ctl_args *args)
+{
+    return set_status(ctl, args, "enabled");
+}
+
+enum tg_class ctl_cmd_channel_disable(struct ctl *ctl, const struct ctl_args *args)
+{
+    return set_status(ctl, args, "disabled");
+}

@@ -1,0 +1,19 @@
+/* commands - the functions behind the rows of the command table (table.c). */
+#ifndef TOLLGATE_CTL_COMMANDS_H
+#define TOLLGATE_CTL_COMMANDS_H
+
+#include "admin-cgi/ctl/ctl.h"
+
+ctl_run_fn ctl_cmd_init, ctl_cmd_migrate;
+ctl_run_fn ctl_cmd_create_admin, ctl_cmd_user_add, ctl_cmd_user_enable, ctl_cmd_user_disable;
+ctl_run_fn ctl_cmd_credit;
+ctl_run_fn ctl_cmd_token_create, ctl_cmd_token_revoke;
+ctl_run_fn ctl_cmd_channel_add, ctl_cmd_channel_list, ctl_cmd_channel_test;
+ctl_run_fn ctl_cmd_channel_enable, ctl_cmd_channel_disable;
+ctl_run_fn ctl_cmd_price_set, ctl_cmd_group_set;
+ctl_run_fn ctl_cmd_show_user, ctl_cmd_show_token, ctl_cmd_show_channel, ctl_cmd_show_request;
+ctl_run_fn ctl_cmd_config_check, ctl_cmd_config_show;
+ctl_run_fn ctl_cmd_secrets_init, ctl_cmd_secrets_fingerprint;
+ctl_run_fn ctl_cmd_secrets_export, ctl_cmd_secrets_import;
+
+#endif

@@ -1,0 +1,97 @@
+/* Ways of giving a secret. Never in argv: every user of the machine can read that. */
+#include "admin-cgi/ctl/ctl.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { SECRET_LIMIT = 8192 };
+
+/* One line without its end; false at the end of the file, or when it is too long. */
+static bool read_line(FILE *file, struct tg_buf *ret)
+{
+    char line[SECRET_LIMIT + 2];
+    bool got = fgets(line, sizeof line, file) != NULL;
+    size_t len = got ? strcspn(line, "\r\n") : 0;
+
+    if (got && line[len] == '\0' && len > SECRET_LIMIT)
+        got = false;
+    if (got)
+        tg_buf_add(ret, line, len);
+    explicit_bzero(line, sizeof line);
+    return got;
+}
+
+static bool ask(FILE *terminal, const char *question, struct tg_buf *ret)
+{
+    struct termios before, quiet;
+    int fd = fileno(terminal);
+    bool got, echo = tcgetattr(fd, &before) == 0;
+
+    fprintf(terminal, "%s: ", question);
+    fflush(terminal);
+    if (echo) {
+        quiet = before;
+        quiet.c_lflag &= ~(tcflag_t)ECHO;
+        tcsetattr(fd, TCSAFLUSH, &quiet);
+    }
+    got = read_line(terminal, ret);
+    if (echo)
+        tcsetattr(fd, TCSAFLUSH, &before);
+    fputc('\n', terminal);
+    return got;
+}
+
+/* A new password is asked for twice: nobody sees a slip of the finger. */
+static enum tg_class ask_on_terminal(struct ctl *ctl, const char *what, struct tg_buf *ret)
+{
+    FILE *terminal = isatty(STDIN_FILENO) ? fopen("/dev/tty", "r+e") : NULL;
+    struct tg_buf again;
+    enum tg_class class = TG_OK;
+
+    if (terminal == NULL)
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage",
+                       "give the %s by --%s-stdin, --%s-file or the environment", what, what, what);
+    setvbuf(terminal, NULL, _IONBF, 0);
+    tg_buf_init(&again, 0);
+    if (!ask(terminal, what, ret))
+        class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "no %s was given", what);
+    else if (strcmp(what, "password") == 0 &&
+             (!ask(terminal, "again", &again) ||
+              strcmp(tg_buf_text(ret), tg_buf_text(&again)) != 0))
+        class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "the two are not the same");
+    if (again.len > 0)
+        explicit_bzero(again.data, again.len);
+    tg_buf_done(&again);
+    fclose(terminal);
+    return class;
+}
+
+enum tg_class ctl_secret(struct ctl *ctl, const struct ctl_args *args, const char *what,
+                         struct tg_buf *ret)
+{
+    const char *from_stdin = tg_arena_printf(ctl->arena, "--%s-stdin", what);
+    const char *from_file = tg_arena_printf(ctl->arena, "--%s-file", what);
+    const char *name = strcmp(what, "password") == 0 ? "TOLLGATE_PASSWORD" : "TOLLGATE_CHANNEL_KEY";
+    const char *file = ctl_option(args, from_file), *environment = getenv(name);
+    enum tg_class class = TG_OK;
+
+    tg_buf_init(ret, 0);
+    if (ctl_option(args, from_stdin) != NULL) {
+        if (!read_line(stdin, ret))
+            class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "standard input gave no %s",
+                            what);
+    } else if (file != NULL) {
+        class = tg_conf_password(file, ret, &ctl->err);
+    } else if (environment != NULL) {
+        tg_buf_str(ret, environment);
+    } else {
+        class = ask_on_terminal(ctl, what, ret);
+    }
+    if (class == TG_OK && ret->len == 0)
+        class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "the %s is empty", what);
+    return class;
+}

@@ -1,0 +1,225 @@
+#include "fcgi-app/relay/relay.h"
+
+#include "common/base/clock.h"
+#include "fcgi-app/shared.h"
+#include "fcgi-app/stages.h"
+
+#include <string.h>
+
+/* How the loop over one model ended. */
+enum ended { ENDED_SERVED, ENDED_NEXT_MODEL, ENDED_STOPPED };
+
+/* --- one call ------------------------------------------------------------------------------ */
+
+static enum tg_class prepare(struct tg_relay *relay, const struct tg_choice *choice,
+                             struct tg_provider_call *call, struct tg_error *err)
+{
+    const struct tg_request *req = relay->req;
+    const struct tg_provider_input input = {
+        .arena = req->arena,
+        .channel = &choice->channel,
+        .body = req->body,
+        .client_model = req->model,
+        .model = relay->quote->model,
+        .stream = req->stream,
+        .openai_beta = tg_relay_client_header(req, "openai-beta"),
+    };
+
+    return choice->provider->prepare(&input, call, err);
+}
+
+/* Marks the attempt whose content was or would be delivered, and fixes what it costs. */
+static void serve(struct tg_relay *relay, const struct tg_choice *choice,
+                  const struct tg_attempt *attempt, const struct tg_transfer *transfer)
+{
+    struct tg_request *req = relay->req;
+
+    req->served = attempt;
+    req->quote = choice->quote;
+    tg_relay_bill(req, transfer);
+}
+
+static void keep_facts(struct tg_attempt *attempt, const struct tg_transfer *transfer)
+{
+    attempt->status = transfer->http.status;
+    attempt->upstream_model = transfer->call->upstream_model;
+    attempt->elapsed_us = transfer->http.total_us;
+    if (transfer->has_usage && !transfer->arrived) {
+        attempt->unbilled_input = tg_usage_input_total(&transfer->usage);
+        attempt->unbilled_output = transfer->usage.output;
+    }
+}
+
+static void call_upstream(struct tg_relay *relay, const struct tg_choice *choice,
+                          const struct tg_provider_call *call, struct tg_attempt **ret_attempt,
+                          struct tg_error *ret_error)
+{
+    struct tg_request *req = relay->req;
+    struct tg_transfer transfer = {
+        .req = req,
+        .client = &relay->client,
+        .channel = &choice->channel,
+        .call = call,
+        .model = relay->quote->model,
+        .deadline_at_us = relay->deadline_at_us,
+    };
+    struct tg_attempt *attempt;
+
+    tg_shared_count(req->worker->shared, TG_COUNTER_ATTEMPTS, 1);
+    tg_transfer_run(&transfer);
+    attempt = tg_relay_record(relay, choice, &transfer.error);
+    keep_facts(attempt, &transfer);
+    if (transfer.arrived || transfer.error.class == TG_OK)
+        serve(relay, choice, attempt, &transfer);
+    if (transfer.error.class == TG_OK)
+        tg_relay_finish(req, &transfer);
+    if (req->end_reason == TG_END_NONE &&
+        (transfer.error.class == TG_OK || transfer.arrived))
+        req->end_reason = transfer.end_reason;
+    *ret_attempt = attempt;
+    *ret_error = transfer.error;
+    tg_transfer_done(&transfer);
+}
+
+static struct tg_attempt *attempt_once(struct tg_relay *relay, const struct tg_choice *choice,
+                                       struct tg_error *ret_error)
+{
+    struct tg_provider_call call = {0};
+    struct tg_attempt *attempt;
+
+    relay->attempts++;
+    relay->repeats += tg_relay_was_tried(relay, choice->channel.id);
+    memset(ret_error, 0, sizeof *ret_error);
+    if (prepare(relay, choice, &call, ret_error) != TG_OK)
+        return tg_relay_record(relay, choice, ret_error);
+    call_upstream(relay, choice, &call, &attempt, ret_error);
+    return attempt;
+}
+
+/* --- and after it -------------------------------------------------------------------------- */
+
+/* None to another channel; full jitter, doubled with each repeat, to one that has just failed, and
+ * never less than it asked for. */
+static int64_t delay_us(const struct tg_relay *relay, const struct tg_choice *choice,
+                        const struct tg_error *error)
+{
+    const struct tg_conf *conf = relay->settings->conf;
+    int64_t base_us = tg_conf_int(conf, TG_OPTION_RETRY_BACKOFF_BASE);
+    int64_t most_us = tg_conf_int(conf, TG_OPTION_RETRY_BACKOFF_CAP);
+    int64_t window_us = base_us << TG_MIN(relay->repeats, 16);
+    uint32_t draw;
+
+    if (choice->channels_left > 0)
+        return 0;
+    tg_random(&draw, sizeof draw);
+    window_us = TG_MIN(window_us, most_us);
+    return TG_MAX((int64_t)((uint64_t)window_us * draw >> 32), error->retry_after_ms * 1000);
+}
+
+static struct tg_retry_decision decide(const struct tg_relay *relay, const struct tg_choice *choice,
+                                       const struct tg_error *error, int64_t wait_us)
+{
+    const struct tg_retry_facts facts = {
+        .error = error,
+        .content_sent = relay->req->content_sent,
+        .client_gone = relay->client.gone,
+        .pinned = relay->req->pinned_channel_id != 0,
+        .attempts_made = relay->attempts,
+        .attempts_most = (int)tg_conf_int(relay->settings->conf, TG_OPTION_RETRY_ATTEMPTS),
+        .channels_left = choice->channels_left,
+        .channels_all = choice->channels_all,
+        .now_us = tg_now_us(),
+        .deadline_at_us = relay->deadline_at_us,
+        .delay_us = wait_us,
+        .statuses = &relay->settings->retry_statuses,
+    };
+
+    return tg_retry_decide(&facts);
+}
+
+/* A fallback model follows unless the request itself, or its client, is what ended the loop. */
+static enum ended after_stop(const char *reason)
+{
+    static const char *const finals[] = {"committed", "client_gone", "strict_session", "pinned",
+                                         "not_retryable"};
+
+    for (size_t i = 0; i < TG_COUNT_OF(finals); i++)
+        if (strcmp(reason, finals[i]) == 0)
+            return ENDED_STOPPED;
+    return ENDED_NEXT_MODEL;
+}
+
+static enum ended try_model(struct tg_relay *relay, struct tg_error *ret_error)
+{
+    for (;;) {
+        struct tg_retry_decision decision;
+        struct tg_attempt *attempt;
+        struct tg_choice choice;
+        int64_t wait_us;
+
+        /* What the last call said tells more than that nothing else is left. */
+        if (tg_relay_choose(relay, &choice, &relay->req->error) != TG_OK) {
+            if (relay->attempts == 0)
+                *ret_error = relay->req->error;
+            return ENDED_NEXT_MODEL;
+        }
+        attempt = attempt_once(relay, &choice, ret_error);
+        if (ret_error->class == TG_OK)
+            return ENDED_SERVED;
+        wait_us = delay_us(relay, &choice, ret_error);
+        decision = decide(relay, &choice, ret_error, wait_us);
+        tg_relay_record_decision(relay->req, attempt, &decision);
+        if (decision.action == TG_RETRY_STOP)
+            return after_stop(decision.reason);
+        tg_relay_mark_tried(relay, choice.channel.id);
+        if (!tg_client_wait(&relay->client, tg_now_us() + wait_us))
+            return ENDED_STOPPED;
+    }
+}
+
+static enum ended try_models(struct tg_relay *relay, struct tg_error *ret_error)
+{
+    enum ended ended = ENDED_NEXT_MODEL;
+
+    for (size_t i = 0; i < relay->req->quote_count && ended == ENDED_NEXT_MODEL; i++) {
+        relay->quote = &relay->req->quotes[i];
+        relay->attempts = relay->repeats = 0;
+        relay->tried_count = 0;
+        ended = try_model(relay, ret_error);
+    }
+    return ended;
+}
+
+static enum tg_verdict verdict_of(struct tg_relay *relay, enum ended ended,
+                                  const struct tg_error *error)
+{
+    struct tg_request *req = relay->req;
+
+    memset(&req->error, 0, sizeof req->error);
+    if (ended == ENDED_SERVED)
+        return TG_NEXT;
+    if (relay->client.gone)
+        return TG_GONE;
+    if (error->class == TG_CLASS_TIMEOUT && req->end_reason == TG_END_NONE)
+        req->end_reason = TG_END_TIMEOUT;
+    tg_relay_fail(req, error);
+    return TG_ANSWER;
+}
+
+enum tg_verdict tg_stage_relay(struct tg_request *req)
+{
+    struct tg_relay relay = {.req = req, .settings = tg_worker_settings(req->worker)};
+    struct tg_error error = {0};
+    struct tg_worker *worker = req->worker;
+    enum ended ended;
+
+    relay.deadline_at_us =
+        req->started_at_us + tg_conf_int(relay.settings->conf, TG_OPTION_REQUEST_DEADLINE);
+    tg_client_init(&relay.client, req);
+    if (req->stream)
+        tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_STREAMS, 1);
+    ended = try_models(&relay, &error);
+    if (req->stream)
+        tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_STREAMS, -1);
+    return verdict_of(&relay, ended, &error);
+}

@@ -1,0 +1,163 @@
+#include "fcgi-app/relay/test.h"
+
+#include "common/base/clock.h"
+#include "common/json/writer.h"
+#include "fcgi-app/convert/error_body.h"
+#include "fcgi-app/relay/classify.h"
+#include "fcgi-app/relay/relay.h"
+#include "fcgi-app/reply.h"
+
+#include <string.h>
+
+/* A test is somebody's wait in front of a screen, and costs money. */
+enum { TEST_LIMIT_US = 60000000, ANSWER_MOST = 64 * 1024 };
+
+struct probe {
+    struct tg_channel channel;
+    const struct tg_provider *provider;
+    const char *model;
+    struct tg_buf body; /* of the answer, its beginning */
+    struct tg_http_result http;
+    int64_t took_us;
+};
+
+static bool take_body(void *context, const char *bytes, size_t len)
+{
+    struct probe *probe = context;
+
+    tg_buf_add(&probe->body, bytes, TG_MIN(len, ANSWER_MOST - probe->body.len));
+    return probe->body.len < ANSWER_MOST;
+}
+
+static void write_body(struct tg_buf *out, const char *model)
+{
+    struct tg_json_writer json;
+
+    tg_json_writer_init(&json, out);
+    tg_json_begin_object(&json);
+    tg_json_put_str(&json, "model", model);
+    tg_json_key(&json, "messages");
+    tg_json_begin_array(&json);
+    tg_json_begin_object(&json);
+    tg_json_put_str(&json, "role", "user");
+    tg_json_put_str(&json, "content", "hi");
+    tg_json_end_object(&json);
+    tg_json_end_array(&json);
+    tg_json_put_int(&json, "max_tokens", 1);
+    tg_json_end_object(&json);
+}
+
+static void exchange(struct tg_request *req, struct probe *probe,
+                     const struct tg_provider_call *call)
+{
+    const struct tg_settings *settings = tg_worker_settings(req->worker);
+    const struct tg_http_sink sink = {.context = probe, .on_body = take_body};
+    const struct tg_http_spec spec = {
+        .purpose = TG_HTTP_CHANNEL,
+        .method = "POST",
+        .url = call->url,
+        .proxy = probe->channel.proxy,
+        .headers = call->headers,
+        .header_count = call->header_count,
+        .body = call->body.spans,
+        .body_count = call->body.count,
+        .connect_us = tg_conf_int(settings->conf, TG_OPTION_UPSTREAM_CONNECT),
+        .first_byte_us = TEST_LIMIT_US,
+        .idle_us = TEST_LIMIT_US,
+        .allow = settings->channel_allow,
+        .allow_count = settings->channel_allow_count,
+        .client_fd = -1,
+    };
+    int64_t from_us = tg_now_us();
+
+    tg_http_exchange(req->worker->http, &spec, &sink, &probe->http);
+    probe->took_us = tg_now_us() - from_us;
+}
+
+/* class TG_OK: the channel works. */
+static void judge(const struct probe *probe, struct tg_error *ret)
+{
+    static const struct tg_retry_hints no_hints;
+    struct tg_span body = {tg_buf_text(&probe->body), probe->body.len};
+    int status = probe->http.status;
+
+    if (probe->http.end != TG_HTTP_DONE && body.len < ANSWER_MOST)
+        tg_classify_end(&probe->http, ret);
+    else if (status < 200 || status > 299)
+        tg_classify_status(status, body, &no_hints, 0, ret);
+    else if (tg_error_body_is(body))
+        tg_error_body_read(status, body, ret);
+    else if (body.len < ANSWER_MOST && tg_json_check(body.ptr, body.len, NULL) != TG_OK)
+        (void)tg_fail(ret, TG_CLASS_TRANSPORT, "upstream_invalid", "the answer is no JSON");
+}
+
+static void call_once(struct tg_request *req, struct probe *probe, struct tg_error *ret)
+{
+    struct tg_provider_call call = {0};
+    struct tg_buf body;
+    struct tg_provider_input input = {
+        .arena = req->arena,
+        .channel = &probe->channel,
+        .client_model = probe->model,
+        .model = probe->model,
+    };
+
+    tg_buf_init(&body, 0);
+    write_body(&body, probe->model);
+    input.body = (struct tg_span){body.data, body.len};
+    if (probe->provider->prepare(&input, &call, ret) == TG_OK) {
+        exchange(req, probe, &call);
+        judge(probe, ret);
+    }
+    tg_buf_done(&body);
+}
+
+static void answer(struct tg_request *req, const struct probe *probe, const struct tg_error *error)
+{
+    struct tg_json_writer json;
+    struct tg_buf out;
+
+    tg_buf_init(&out, 0);
+    tg_json_writer_init(&json, &out);
+    tg_json_begin_object(&json);
+    tg_json_put_bool(&json, "ok", error->class == TG_OK);
+    tg_json_put_int(&json, "status", probe->http.status);
+    tg_json_put_int(&json, "ms", probe->took_us / 1000);
+    tg_json_put_str(&json, "model", probe->model);
+    tg_json_put_str(&json, "code", error->class == TG_OK ? NULL : error->code);
+    tg_json_put_str(&json, "error", error->class == TG_OK ? NULL : error->message);
+    tg_json_end_object(&json);
+    tg_reply_set_json(req, 200, out.data, out.len);
+    tg_buf_done(&out);
+}
+
+void tg_channel_test(struct tg_request *req, int64_t channel_id, const char *model)
+{
+    struct tg_snapshot_holder *holder = req->worker->snapshots;
+    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
+    const struct tg_channel *channel =
+        snapshot == NULL ? NULL : tg_snapshot_channel(snapshot, channel_id);
+    struct probe probe = {.model = model};
+    struct tg_error error = {0};
+
+    if (channel != NULL) {
+        probe.channel = tg_relay_copy_channel(req->arena, channel);
+        probe.provider = tg_provider_find(channel->provider);
+        if (model == NULL)
+            probe.model = tg_snapshot_channel_model(snapshot, req->arena, channel_id);
+    }
+    tg_snapshot_release(holder, snapshot);
+    tg_buf_init(&probe.body, 0);
+    if (channel == NULL)
+        (void)tg_fail(&error, TG_CLASS_NOT_FOUND, "channel_not_found",
+                      "no such channel, or it is disabled");
+    else if (probe.provider == NULL || probe.channel.key[0] == '\0')
+        (void)tg_fail(&error, TG_CLASS_CONFIG, "channel_unusable",
+                      "the channel's provider is unknown or it has no usable key");
+    else if (probe.model == NULL)
+        (void)tg_fail(&error, TG_CLASS_CONFIG, "channel_unusable", "the channel names no model");
+    else
+        call_once(req, &probe, &error);
+    answer(req, &probe, &error);
+    tg_buf_done(&probe.body);
+}

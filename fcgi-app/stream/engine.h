@@ -1,0 +1,67 @@
+/* engine - one upstream stream, event by event, to the client.
+ *
+ * Two commit points. Headers go out with the first keep-alive or the first content; content is what
+ * makes an attempt final. Until then nothing of an attempt reaches the client: its role delta and
+ * the like are held back, so that another channel may still be tried. From then on every event is
+ * framed anew and flushed at once. "[DONE]" is not sent here: the last bytes go out after the
+ * settlement.
+ *
+ * Ends      [DONE]                                 done   whole
+ *           end of stream behind a finish_reason   eof    whole
+ *           end of stream otherwise, reset         eof    error
+ *           error event                            handler_stop
+ *           silence                                timeout
+ *           event over the limit, no JSON          scanner_error
+ *           the client has left                    client_gone, ping_fail
+ * An upstream that says [DONE] and does not end its stream is let go after a tenth of a second.
+ *
+ * Threads  the request's.  Blocks  on writes to the client.
+ * Source   POLICIES "Streams", R1-R5; PROTOCOLS D0.
+ */
+#ifndef TOLLGATE_STREAM_ENGINE_H
+#define TOLLGATE_STREAM_ENGINE_H
+
+#include "common/http/http.h"
+#include "fcgi-app/count/estimate.h"
+#include "fcgi-app/stream/client.h"
+#include "fcgi-app/stream/sse.h"
+
+struct tg_stream_conf {
+    const char *count_as; /* model whose estimate counts the content */
+    const char *rename_to; /* what events shall call their model, NULL: leave it */
+    size_t event_limit;
+    bool refuse_empty; /* an answer without content is a failed attempt */
+};
+
+struct tg_stream {
+    /* result, complete after tg_stream_end */
+    struct tg_error error;       /* class TG_OK: a whole answer */
+    enum tg_end_reason end_reason;
+    bool arrived;                /* content came, whether or not it could be delivered */
+    bool has_usage;
+    struct tg_usage usage;       /* as reported last */
+    struct tg_estimate estimate; /* of the content that came */
+    /* private: engine.c */
+    struct tg_client *client;
+    struct tg_stream_conf conf;
+    struct tg_sse sse;
+    struct tg_buf preamble, frame, content;
+    bool finish_seen, done_seen;
+    int64_t done_at_us;
+};
+
+void tg_stream_init(struct tg_stream *stream, struct tg_client *client,
+                    const struct tg_stream_conf *conf) non_null(1, 2, 3);
+void tg_stream_done(struct tg_stream *stream) non_null(1);
+
+/* Bytes of the upstream's 2xx body. False: stop the exchange. */
+bool tg_stream_feed(struct tg_stream *stream, const char *bytes, size_t len) must_check
+    non_null(1);
+/* False: stop the exchange. Lowers *wake_at_us when it wants to be asked earlier. */
+bool tg_stream_tick(const struct tg_stream *stream, int64_t now_us, int64_t *wake_at_us) must_check
+    non_null(1, 3);
+/* The exchange has ended as <result> says; <late>: it was stopped for the request's deadline. */
+void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result, bool late)
+    non_null(1, 2);
+
+#endif
