@@ -46,7 +46,7 @@ libgateway_a_SOURCES += \
 	fcgi-app/models.c \
 	fcgi-app/health.c \
 	fcgi-app/metrics.c \
-	fcgi-app/internal.c fcgi-app/internal.h
+	fcgi-app/internal.c fcgi-app/internal_sign.c fcgi-app/internal.h
 
 sbin_PROGRAMS += fcgi-app/tollgate-fcgi
 fcgi_app_tollgate_fcgi_SOURCES = fcgi-app/main.c

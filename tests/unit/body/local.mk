@@ -1,1 +1,20 @@
-# Programs of this folder.
+check_PROGRAMS += unit-body unit-body-store unit-inflate unit-reply unit-record unit-internal
+unit_body_SOURCES = tests/unit/body/body.c tests/unit/body/packed.h $(UNIT_PEER)
+unit_body_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_body_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_body_store_SOURCES = tests/unit/body/body_store.c
+unit_body_store_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_body_store_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_inflate_SOURCES = tests/unit/body/inflate.c tests/unit/body/packed.h
+unit_inflate_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_inflate_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+unit_reply_SOURCES = tests/unit/body/reply.c $(UNIT_PEER)
+unit_reply_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_reply_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_record_SOURCES = tests/unit/body/record.c
+unit_record_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_record_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_internal_SOURCES = tests/unit/body/internal.c
+unit_internal_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_internal_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-body unit-body-store unit-inflate unit-reply unit-record unit-internal

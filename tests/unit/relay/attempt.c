@@ -8,9 +8,10 @@
 
 #define BODY "{\"model\": \"alias\", \"x\":1e2, \"messages\":[]}"
 #define JSON "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
-#define ANSWER                                                                                   \
-    JSON "{\"id\":\"a\",\"model\":\"real-2024\",\"choices\":[{\"message\":{\"role\":\"assistant\","   \
-         "\"content\":\"hey\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"
+#define ANSWER                                                                               \
+    JSON "{\"id\":\"a\",\"model\":\"real-2024\",\"choices\":[{\"message\":{\"role\":"           \
+         "\"assistant\",\"content\":\"hey\"}}],\"usage\":{\"prompt_tokens\":9,"                \
+         "\"completion_tokens\":2}}"
 #define SSE "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 #define ROLE "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n"
 #define TEXT(t) "data: {\"choices\":[{\"delta\":{\"content\":\"" t "\"}}]}\n\n"
@@ -23,8 +24,9 @@
 #define E404 REFUSAL("404", "")
 #define E400 REFUSAL("400", "{\"error\":{\"message\":\"bad thing\",\"code\":\"bad_one\"}}")
 
-#define LIST(...) ((const char *const[]){__VA_ARGS__}), sizeof((const char *const[]){__VA_ARGS__}) / \
-                                                            sizeof(const char *)
+#define LIST(...)                         \
+    ((const char *const[]){__VA_ARGS__}), \
+        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
 
 static void a_plain_answer_goes_through_and_is_billed_as_reported(void **state)
 {
@@ -63,85 +65,85 @@ static void mapping_changes_the_name_both_ways_and_nothing_else(void **state)
 }
 
 /* One row per course of events; channel 1 has the higher priority. */
+static const struct {
+    const char *first[3], *second[3]; /* answers; a first one of NULL: no such channel */
+    bool stream;
+    enum tg_verdict verdict;
+    enum tg_class class;
+    const char *events;
+} courses[] = {
+    {{E500}, {ANSWER}, false, TG_NEXT, TG_OK, "1:retry:status 2:success:request_completed"},
+    {{E500, ANSWER}, {NULL}, false, TG_NEXT, TG_OK,
+     "1:retry:status 1:success:request_completed"},
+    {{E500}, {NULL}, false, TG_ANSWER, TG_CLASS_UPSTREAM,
+     "1:retry:status 1:retry:status 1:stop:budget"},
+    {{E401}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:channel_error 2:success:request_completed"},
+    {{E401}, {E401}, false, TG_ANSWER, TG_CLASS_ACCOUNT,
+     "1:retry:channel_error 2:stop:channel_error"},
+    {{E400}, {ANSWER}, false, TG_ANSWER, TG_CLASS_UPSTREAM, "1:stop:not_retryable"},
+    {{E404}, {ANSWER}, false, TG_NEXT, TG_OK, "1:retry:status 2:success:request_completed"},
+    {{E404}, {NULL}, false, TG_ANSWER, TG_CLASS_UPSTREAM, "1:stop:status_not_retryable"},
+    {{REFUSAL("504", "")}, {ANSWER}, false, TG_ANSWER, TG_CLASS_UPSTREAM,
+     "1:stop:excluded"},
+    {{"close"}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{"reset"}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{"hang"}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{"hang"}, {NULL}, false, TG_ANSWER, TG_CLASS_TIMEOUT,
+     "1:retry:transport 1:retry:transport 1:stop:budget"},
+    /* good statuses that are no answers */
+    {{JSON "oops"}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{JSON "{}"}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{SSE TEXT("x") DONE}, {ANSWER}, false, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{JSON "{\"error\":{\"code\":429,\"m\":\"x\"}}"}, {ANSWER}, false, TG_NEXT,
+     TG_OK, "1:retry:status 2:success:request_completed"},
+    /* streams */
+    {{ANSWER}, {SSE TEXT("hi") FINISH DONE}, true, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{SSE ROLE}, {SSE TEXT("hi") FINISH DONE}, true, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{SSE ROLE FINISH DONE}, {SSE TEXT("hi") FINISH DONE}, true, TG_NEXT, TG_OK,
+     "1:retry:transport 2:success:request_completed"},
+    {{SSE ROLE "data: {\"error\":{\"message\":\"busy\",\"code\":503}}\n\n"},
+     {SSE TEXT("hi") FINISH DONE},
+     true,
+     TG_NEXT,
+     TG_OK,
+     "1:retry:status 2:success:request_completed"},
+    {{SSE "data: {\"error\":{\"message\":\"no\",\"type\":\"invalid_request_error\"}}\n\n"},
+     {SSE TEXT("hi") FINISH DONE},
+     true,
+     TG_ANSWER,
+     TG_CLASS_UPSTREAM,
+     "1:stop:not_retryable"},
+    {{SSE ROLE TEXT("half")}, {SSE TEXT("hi") FINISH DONE}, true, TG_ANSWER,
+     TG_CLASS_UPSTREAM, "1:stop:committed"},
+};
+
 static void failures_move_to_the_channel_that_they_should(void **state)
 {
-    static const struct {
-        const char *first[3], *second[3]; /* answers; a first one of NULL: no such channel */
-        bool stream;
-        enum tg_verdict verdict;
-        enum tg_class class;
-        const char *events;
-    } cases[] = {
-        {{E500}, {ANSWER}, false, TG_NEXT, TG_OK, "1:retry:status 2:success:request_completed"},
-        {{E500, ANSWER}, {NULL}, false, TG_NEXT, TG_OK,
-         "1:retry:status 1:success:request_completed"},
-        {{E500}, {NULL}, false, TG_ANSWER, TG_CLASS_UPSTREAM,
-         "1:retry:status 1:retry:status 1:stop:budget"},
-        {{E401}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:channel_error 2:success:request_completed"},
-        {{E401}, {E401}, false, TG_ANSWER, TG_CLASS_ACCOUNT,
-         "1:retry:channel_error 2:stop:channel_error"},
-        {{E400}, {ANSWER}, false, TG_ANSWER, TG_CLASS_UPSTREAM, "1:stop:not_retryable"},
-        {{E404}, {ANSWER}, false, TG_NEXT, TG_OK, "1:retry:status 2:success:request_completed"},
-        {{E404}, {NULL}, false, TG_ANSWER, TG_CLASS_UPSTREAM, "1:stop:status_not_retryable"},
-        {{REFUSAL("504", "")}, {ANSWER}, false, TG_ANSWER, TG_CLASS_UPSTREAM,
-         "1:stop:excluded"},
-        {{"close"}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{"reset"}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{"hang"}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{"hang"}, {NULL}, false, TG_ANSWER, TG_CLASS_TIMEOUT,
-         "1:retry:transport 1:retry:transport 1:stop:budget"},
-        /* good statuses that are no answers */
-        {{JSON "oops"}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{JSON "{}"}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{SSE TEXT("x") DONE}, {ANSWER}, false, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{JSON "{\"error\":{\"code\":429,\"m\":\"x\"}}"}, {ANSWER}, false, TG_NEXT,
-         TG_OK, "1:retry:status 2:success:request_completed"},
-        /* streams */
-        {{ANSWER}, {SSE TEXT("hi") FINISH DONE}, true, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{SSE ROLE}, {SSE TEXT("hi") FINISH DONE}, true, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{SSE ROLE FINISH DONE}, {SSE TEXT("hi") FINISH DONE}, true, TG_NEXT, TG_OK,
-         "1:retry:transport 2:success:request_completed"},
-        {{SSE ROLE "data: {\"error\":{\"message\":\"busy\",\"code\":503}}\n\n"},
-         {SSE TEXT("hi") FINISH DONE},
-         true,
-         TG_NEXT,
-         TG_OK,
-         "1:retry:status 2:success:request_completed"},
-        {{SSE "data: {\"error\":{\"message\":\"no\",\"type\":\"invalid_request_error\"}}\n\n"},
-         {SSE TEXT("hi") FINISH DONE},
-         true,
-         TG_ANSWER,
-         TG_CLASS_UPSTREAM,
-         "1:stop:not_retryable"},
-        {{SSE ROLE TEXT("half")}, {SSE TEXT("hi") FINISH DONE}, true, TG_ANSWER,
-         TG_CLASS_UPSTREAM, "1:stop:committed"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < TG_COUNT_OF(courses); i++) {
         struct stage stage = {0};
         size_t count = 0;
 
-        while (count < 3 && cases[i].first[count] != NULL)
+        while (count < 3 && courses[i].first[count] != NULL)
             count++;
-        stage_channel(&stage, cases[i].first, count);
-        if (cases[i].second[0] != NULL)
-            stage_channel(&stage, cases[i].second, 1);
-        if (stage_run(&stage, BODY, cases[i].stream) != cases[i].verdict ||
-            strcmp(stage_events(&stage), cases[i].events) != 0 ||
-            stage.req.error.class != cases[i].class)
+        stage_channel(&stage, courses[i].first, count);
+        if (courses[i].second[0] != NULL)
+            stage_channel(&stage, courses[i].second, 1);
+        if (stage_run(&stage, BODY, courses[i].stream) != courses[i].verdict ||
+            strcmp(stage_events(&stage), courses[i].events) != 0 ||
+            stage.req.error.class != courses[i].class)
             fail_msg("case %zu: %s %s", i, stage_events(&stage),
                      tg_class_name(stage.req.error.class));
-        if (cases[i].stream && cases[i].verdict == TG_NEXT) {
+        if (courses[i].stream && courses[i].verdict == TG_NEXT) {
             assert_string_equal(tg_buf_text(&client_fake.sent), "<begin>" TEXT("hi") FINISH);
             assert_string_equal(tg_buf_text(&stage.req.tail), DONE);
         }

@@ -22,7 +22,7 @@ static const char conf_text[] =
     "retry: { attempts = 3; backoff_base = \"1ms\"; backoff_cap = \"2ms\"; };\n"
     "request: { deadline = \"20s\"; };\n";
 
-/* --- in place of worker.c and the holder ------------------------------------------------------ */
+/* --- in place of worker.c and the holder --------------------------------------------------- */
 
 const struct tg_settings *tg_worker_settings(struct tg_worker *worker)
 {
@@ -66,7 +66,7 @@ int stage_tear_down(void **state)
     return 0;
 }
 
-/* --- upstreams ------------------------------------------------------------------------------- */
+/* --- upstreams ----------------------------------------------------------------------------- */
 
 static void serve(struct test_server *server, int fd, int connection)
 {
@@ -147,7 +147,7 @@ static struct tg_snapshot *snapshot_of(const struct stage *stage)
     return tg_snapshot_build(&rows, arena, &secrets);
 }
 
-/* --- the run ------------------------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------- */
 
 static void prepare(struct stage *stage, const char *body, bool stream)
 {

@@ -3,9 +3,13 @@ TESTS += unit-sse
 unit_sse_SOURCES = tests/unit/stream/sse.c
 unit_sse_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_sse_LDADD = libgateway.a $(BASE_LIBS) $(CMOCKA_LIBS)
-check_PROGRAMS += unit-stream-engine
-TESTS += unit-stream-engine
-unit_stream_engine_SOURCES = tests/unit/stream/engine.c \
+STREAM_SCENE = tests/unit/stream/scene.c tests/unit/stream/scene.h \
 	tests/unit/stream/client_fake.c tests/unit/stream/client_fake.h
+check_PROGRAMS += unit-stream-engine unit-stream-client
+TESTS += unit-stream-engine unit-stream-client
+unit_stream_engine_SOURCES = tests/unit/stream/engine.c $(STREAM_SCENE)
 unit_stream_engine_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_stream_engine_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+unit_stream_client_SOURCES = tests/unit/stream/client.c $(STREAM_SCENE)
+unit_stream_client_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_stream_client_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
