@@ -121,7 +121,7 @@ def test_a_free_model_leaves_a_record(stack: Stack, account: Account) -> None:
     answer = is_ok(account.chat("m-free"))
     record = stack.site.record(answer.request_id)
     assert record["quota"] == 0
-    assert account.spent == 0
+    account.wait_spent(0)
 
 
 def test_a_model_without_a_price(stack: Stack, account: Account) -> None:
