@@ -205,15 +205,22 @@ const struct tg_error *tg_kv_error(const struct tg_kv *kv)
 
 /* ---- connecting */
 
+/* The number behind the last colon; 0 when it is no port. */
+static int port_of(const char *host_port)
+{
+    const char *colon = strrchr(host_port, ':');
+    char *end;
+    long port = strtol(colon + 1, &end, 10);
+
+    return *end == '\0' && port > 0 && port < 65536 ? (int)port : 0;
+}
+
 enum tg_class tg_kv_address_check(const char *address, struct tg_error *err)
 {
-    const char *port;
-
     if (strncmp(address, "unix:", 5) == 0 && address[5] != '\0')
         return TG_OK;
-    port = strrchr(address, ':');
-    if (strncmp(address, "tcp:", 4) == 0 && port > address + 4 && atol(port + 1) > 0 &&
-        atol(port + 1) < 65536)
+    if (strncmp(address, "tcp:", 4) == 0 && strrchr(address, ':') > address + 4 &&
+        port_of(address) != 0)
         return TG_OK;
     return tg_fail(err, TG_CLASS_CONFIG, "redis_address",
                    "'%s' is neither unix:PATH nor tcp:HOST:PORT", address);
@@ -221,15 +228,15 @@ enum tg_class tg_kv_address_check(const char *address, struct tg_error *err)
 
 static redisContext *connect_tcp(const char *host_port)
 {
-    const char *port = strrchr(host_port, ':');
+    const char *colon = strrchr(host_port, ':');
     char *host;
     redisContext *context;
 
-    if (host_port[0] == '[' && port[-1] == ']')
-        host = tg_strndup(host_port + 1, (size_t)(port - host_port) - 2);
+    if (host_port[0] == '[' && colon[-1] == ']')
+        host = tg_strndup(host_port + 1, (size_t)(colon - host_port) - 2);
     else
-        host = tg_strndup(host_port, (size_t)(port - host_port));
-    context = redisConnectNonBlock(host, atoi(port + 1));
+        host = tg_strndup(host_port, (size_t)(colon - host_port));
+    context = redisConnectNonBlock(host, port_of(host_port));
     free(host);
     return context;
 }
