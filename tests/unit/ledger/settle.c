@@ -246,8 +246,10 @@ static void without_memory_only_ends_go_through(void **state)
     play_expect(&play, "extend", EXTEND, "R1 1 2 0 150 9 0 n 5 60000", "ok");
     play_expect(&play, "lapse", LAPSE, "R2 1 2 0", "ok");
     play_expect(&play, "settle", SETTLE, "R1 charge 1 2 0 42 0 0 -1 0 {}", "ok");
+    SAY("DEL", "tg:{s01}:user:1", NULL);
+    play_expect(&play, "load", "state holds user:1", "1 958 1 0 0 0 0 0 0", "ok");
     play_expect(&play, "settle", SETTLE, "R2 refund 1 2 0 0 0 0 -1 0 ''", "ok");
-    play_expect(&play, "look", "state user:1 holds", "1", "ok 958 42 0 1");
+    play_expect(&play, "look", "state user:1 holds", "1", "ok 958 0 0 1");
     play_expect(&play, "trim", "state journal ended", "0-0 120000 900000", "ok");
     play.epoch = "2";
     play_expect(&play, "begin", "state", "", "ok");
