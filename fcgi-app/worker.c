@@ -119,7 +119,9 @@ static enum tg_class open_all(struct tg_worker *worker, struct tg_conf *conf, st
         return class;
     }
     atomic_store(&worker->settings, settings);
-    class = tg_crypto_init(err);
+    class = name_node(conf, worker->node, err);
+    if (class == TG_OK)
+        class = tg_crypto_init(err);
     if (class == TG_OK)
         class = tg_fcgi_library_init(err);
     if (class == TG_OK)
@@ -235,16 +237,22 @@ static bool drain(struct tg_worker *worker, struct tg_pool *pool)
     return tg_pool_drain(pool, tg_now_us() + limit_us);
 }
 
-static void name_node(const struct tg_conf *conf, char name[NODE_NAME_TEXT])
+/* The name is a word of holds and file names. */
+static enum tg_class name_node(const struct tg_conf *conf, char name[NODE_NAME_TEXT],
+                               struct tg_error *err)
 {
     const char *given = tg_conf_text(conf, TG_OPTION_NODE_NAME);
 
-    if (given[0] != '\0') {
+    if (given[0] != '\0')
         snprintf(name, NODE_NAME_TEXT, "%s", given);
-    } else if (gethostname(name, NODE_NAME_TEXT) != 0) {
-        memcpy(name, "node", sizeof "node");
-    }
+    else if (gethostname(name, NODE_NAME_TEXT) != 0)
+        snprintf(name, NODE_NAME_TEXT, "node");
     name[NODE_NAME_TEXT - 1] = '\0';
+    if (strlen(given) >= NODE_NAME_TEXT || strpbrk(name, " \t\r\n\v\f/") != NULL)
+        return tg_fail(err, TG_CLASS_CONFIG, "node_name",
+                       "node.name: at most %d characters without blanks and slashes",
+                       NODE_NAME_TEXT - 1);
+    return TG_OK;
 }
 
 int tg_worker_run(const struct tg_birth *birth)
@@ -263,7 +271,6 @@ int tg_worker_run(const struct tg_birth *birth)
     struct tg_pool *pool = NULL;
     struct tg_error err;
 
-    name_node(birth->conf, node);
     if (open_all(&worker, birth->conf, &err) != TG_OK ||
         tg_pool_start(&pool_conf, &pool, &err) != TG_OK) {
         tg_log_error(TG_LOG_ERROR, "worker", &err);
