@@ -14,6 +14,8 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/channel_test.c \
 	admin-cgi/ctl/price.c \
 	admin-cgi/ctl/show.c \
+	admin-cgi/ctl/audit.c \
+	admin-cgi/ctl/ledger.c \
 	admin-cgi/ctl/config.c \
 	admin-cgi/ctl/secrets.c
 admin_cgi_tollgatectl_LDADD = $(COMMON_LIBS)

@@ -49,8 +49,9 @@ static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
 }
 
 /* The text leaves through the document and nowhere else. */
-static enum tg_class make_token(struct ctl *ctl, struct tg_token_new *token)
+static enum tg_class make_token(struct ctl *ctl, const struct tg_token_new *wish)
 {
+    struct tg_token_new token = *wish;
     char text[TG_TOKEN_TEXT], hex[TG_HMAC_HEX];
     uint8_t hmac[TG_HMAC_BYTES];
     int64_t id = 0;
@@ -59,9 +60,9 @@ static enum tg_class make_token(struct ctl *ctl, struct tg_token_new *token)
     tg_token_new(text);
     tg_hmac(ctl->secrets.token_pepper, text, strlen(text), hmac);
     tg_hex(hmac, sizeof hmac, hex);
-    token->key_hmac = hex;
-    token->hint = text + strlen(text) - 4;
-    class = tg_store_token_add(ctl->main_db, &ctl->actor, token, &id, &ctl->err);
+    token.key_hmac = hex;
+    token.hint = text + strlen(text) - 4;
+    class = tg_store_token_add(ctl->main_db, &ctl->actor, &token, &id, &ctl->err);
     if (class == TG_OK) {
         tg_json_begin_object(&ctl->out);
         tg_json_put_int(&ctl->out, "id", id);

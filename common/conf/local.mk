@@ -8,3 +8,4 @@ libcommon_a_SOURCES += \
 	common/conf/conf.c common/conf/conf.h \
 	common/conf/password.c \
 	common/conf/sample.c common/conf/sample.h
+libcommon_a_SOURCES += common/conf/node.h common/conf/node.c

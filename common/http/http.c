@@ -47,6 +47,8 @@ static enum tg_http_end end_of_code(const struct tg_http_exchange *x, CURLcode c
         return TG_HTTP_DNS;
     case CURLE_COULDNT_CONNECT:
     case CURLE_PROXY:
+        if (x->connected)
+            return TG_HTTP_RESET; /* the kept connection broke, and no repetition is wanted */
         return x->address_refused && !x->address_used ? TG_HTTP_REFUSED_ADDRESS : TG_HTTP_CONNECT;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CERTPROBLEM:
@@ -184,11 +186,9 @@ static enum tg_http_end drive(struct tg_http_exchange *x)
 
 static void read_result(struct tg_http_exchange *x)
 {
-    long connections = 1, request_bytes = 0;
+    long request_bytes = 0;
 
-    curl_easy_getinfo(x->handle->easy, CURLINFO_NUM_CONNECTS, &connections);
     curl_easy_getinfo(x->handle->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
-    x->ret->reused = x->connected && connections == 0;
     x->ret->body_sent = request_bytes > 0 && x->body_at == x->body_total;
     x->ret->sent_bytes = request_bytes + x->body_at;
     x->ret->total_us = tg_now_us() - x->started_at_us;

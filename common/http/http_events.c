@@ -34,16 +34,20 @@ size_t tg_http_on_read(char *bytes, size_t size, size_t count, void *context)
     return done;
 }
 
-/* libcurl repeats a request whose kept connection was dead: the body starts again. */
+/* libcurl would repeat a request whose kept connection died without a byte of an answer. It may as
+ * long as nothing of the body has gone out; after that the upstream may have done the work, and
+ * whether to ask again is for the attempt loop, which records it. */
+static bool may_repeat(const struct tg_http_exchange *x)
+{
+    return x->body_at == 0;
+}
+
 int tg_http_on_seek(void *context, curl_off_t offset, int origin)
 {
-    struct tg_http_exchange *x = context;
+    const struct tg_http_exchange *x = context;
 
-    if (origin != SEEK_SET || offset != 0)
+    if (origin != SEEK_SET || offset != 0 || !may_repeat(x))
         return CURL_SEEKFUNC_FAIL;
-    x->piece = 0;
-    x->piece_at = 0;
-    x->body_at = 0;
     return CURL_SEEKFUNC_OK;
 }
 
@@ -52,11 +56,14 @@ int tg_http_on_seek(void *context, curl_off_t offset, int origin)
 int tg_http_on_request(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct tg_http_exchange *x = context;
+    long connections = 1;
 
     (void)peer_ip;
     (void)own_ip;
     (void)peer_port;
     (void)own_port;
+    curl_easy_getinfo(x->handle->easy, CURLINFO_NUM_CONNECTS, &connections);
+    x->ret->reused = connections == 0;
     x->connected = true;
     x->progress_at_us = tg_now_us();
     x->ret->connect_us = x->progress_at_us - x->started_at_us;
@@ -107,6 +114,8 @@ curl_socket_t tg_http_on_socket(void *context, curlsocktype purpose, struct curl
 {
     struct tg_http_exchange *x = context;
 
+    if (x->connected && !may_repeat(x))
+        return CURL_SOCKET_BAD; /* sooner than the seek could say it */
     if (purpose != CURLSOCKTYPE_IPCXN || !may_connect(x, address)) {
         x->address_refused = true;
         return CURL_SOCKET_BAD;

@@ -76,7 +76,7 @@ struct tg_http_handle *tg_http_handle_new(struct tg_http_share *share, const cha
     made->key_hash = tg_http_key_hash(key);
     made->multi = curl_multi_init();
     made->easy = curl_easy_init();
-    /* One connection is kept: what libcurl repeats after a dead one goes over a fresh one. */
+    /* One connection is kept: what follows a dead one goes over a fresh one. */
     if (made->multi != NULL && made->easy != NULL &&
         curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, 1L) == CURLM_OK &&
         curl_easy_setopt(made->easy, CURLOPT_SHARE, share->share) == CURLE_OK)

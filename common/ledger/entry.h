@@ -35,6 +35,11 @@ struct tg_entry {
     struct tg_span record;      /* JSON {"log":{…},"detail":{…}}, empty for none */
 };
 
+struct tg_entry_list {
+    struct tg_entry *entries;
+    size_t count;
+};
+
 const char *tg_entry_kind_name(enum tg_entry_kind kind);
 bool tg_entry_kind_parse(const char *text, enum tg_entry_kind *ret) must_check non_null(1, 2);
 void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out) non_null(1, 2);

@@ -54,7 +54,6 @@ static void build_reserve(struct tg_step *step, const struct tg_ledger *ledger,
     tg_step_key_of(step, "user", reserve->user_id);
     tg_step_key_of(step, "token", reserve->token_id);
     tg_step_key(step, "holds");
-    tg_step_key(step, "due");
     tg_step_key(step, "ended");
     for (size_t i = 0; i < reserve->funding_count; i++)
         if (reserve->funding[i].plan_id != 0)
@@ -108,7 +107,6 @@ static void build_extend(struct tg_step *step, const struct tg_ledger *ledger,
     tg_step_key_of(step, "user", extend->user_id);
     tg_step_key_of(step, "token", extend->token_id);
     tg_step_key(step, "holds");
-    tg_step_key(step, "due");
     tg_step_key(step, "ended");
     if (extend->funding.plan_id != 0)
         tg_step_key_of(step, "sub", extend->funding.plan_id);
@@ -150,7 +148,6 @@ static void build_settle(struct tg_step *step, const struct tg_entry *entry, int
     tg_step_key(step, "state");
     tg_step_key_of(step, "user", entry->user_id);
     tg_step_key(step, "holds");
-    tg_step_key(step, "due");
     tg_step_key(step, "ended");
     tg_step_key(step, "journal");
     if (entry->token_id != 0)

@@ -9,11 +9,10 @@
  * ids as their 16 bytes):
  *   tg:{sNN}:state    hash   epoch, run, on
  *   tg:{sNN}:user:ID  hash   epoch, quota, used, authver, exposed (used: since this epoch began)
- *   tg:{sNN}:token:ID hash   epoch, remain, unlimited, used
+ *   tg:{sNN}:token:ID hash   epoch, remain, unlimited
  *   tg:{sNN}:sub:ID   hash   epoch, remain, period
  *   tg:{sNN}:holds    hash   request id -> "user token plan amount earned lapsed node worker period
- *                            trusted"
- *   tg:{sNN}:due      zset   request id by deadline (server ms)
+ *                            trusted due" (due: end of the lease in server ms)
  *   tg:{sNN}:journal  stream i k u t p a c d n v r  (id kind user token plan amount channel,
  *                            token delta, unlimited, authver, record)
  *   tg:{sNN}:ended    zset   request id by the time of its journal entry (ms)

@@ -13,6 +13,8 @@ ledger_lua_names = load reserve extend settle lapse trim begin finish look audit
 ledger_lua = \
 	common/ledger/lua/embed \
 	common/ledger/lua/prologue.lua \
+	common/ledger/lua/fence.lua \
+	common/ledger/lua/hold.lua \
 	common/ledger/lua/load.lua \
 	common/ledger/lua/reserve.lua \
 	common/ledger/lua/extend.lua \

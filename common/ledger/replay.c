@@ -64,7 +64,7 @@ static enum tg_class read_tails(struct run *run)
     return TG_OK;
 }
 
-/* Has the applier passed what was read? True when all have; a shard of another epoch is left out. */
+/* Has the applier passed what was read? True when all have; a shard of another epoch is out. */
 static bool compare(struct run *run, const struct tg_cursor cursors[TG_SHARDS])
 {
     bool all = true;
@@ -205,25 +205,24 @@ enum tg_class tg_replay_run(const struct tg_replay *replay, struct tg_replay_ite
 enum tg_class tg_replay_tables(const struct tg_replay *replay, size_t *ret_told)
 {
     struct tg_arena *arena = tg_arena_new();
-    struct tg_entry *pending = NULL, *offline = NULL;
-    size_t pending_count = 0, offline_count = 0, told = 0;
+    struct tg_entry_list pending = {0}, offline = {0};
     struct tg_replay_item *items;
-    enum tg_class class = tg_pending_entries(replay->db, arena, TABLE_ROWS, &pending,
-                                             &pending_count, replay->err);
+    size_t count = 0;
+    enum tg_class class =
+        tg_pending_entries(replay->db, arena, TABLE_ROWS, &pending, replay->err);
 
     if (class == TG_OK)
-        class = tg_offline_entries(replay->db, arena, TABLE_ROWS, &offline, &offline_count,
-                                   replay->err);
-    items = tg_arena_calloc(arena, pending_count + offline_count + 1, sizeof *items);
-    for (size_t i = 0; i < pending_count; i++)
-        items[i].entry = &pending[i];
-    for (size_t i = 0; i < offline_count; i++)
-        items[pending_count + i].entry = &offline[i];
+        class = tg_offline_entries(replay->db, arena, TABLE_ROWS, &offline, replay->err);
+    items = tg_arena_calloc(arena, pending.count + offline.count + 1, sizeof *items);
+    for (size_t i = 0; i < pending.count; i++)
+        items[count++].entry = &pending.entries[i];
+    for (size_t i = 0; i < offline.count; i++)
+        items[count++].entry = &offline.entries[i];
     if (class == TG_OK)
-        class = tg_replay_run(replay, items, pending_count + offline_count);
-    for (size_t i = 0; i < pending_count + offline_count; i++)
-        told += items[i].fate == TG_REPLAY_TOLD;
-    *ret_told = told;
+        class = tg_replay_run(replay, items, count);
+    *ret_told = 0;
+    for (size_t i = 0; i < count; i++)
+        *ret_told += items[i].fate == TG_REPLAY_TOLD;
     tg_arena_free(arena);
     return class;
 }

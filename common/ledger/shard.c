@@ -131,7 +131,7 @@ static void read_entry(struct fields *in, struct tg_entry *entry)
     if (adjust)
         entry->token_unlimited = (int)int_field(in, 'n', true);
     entry->authver = int_field(in, 'v', adjust);
-    if (find_field(in, 'r', &record)) {
+    if (find_field(in, 'r', &record) && tg_kv_string(record).len > 0) {
         entry->record = tg_kv_string(record);
         entry->record.ptr = tg_arena_strndup(in->arena, entry->record.ptr, entry->record.len);
     }
@@ -205,9 +205,11 @@ static bool parse_hold(struct tg_span text, struct tg_arena *arena, struct tg_ho
     char *copy = tg_arena_strndup(arena, text.ptr, text.len);
 
     if (sscanf(copy,
-               "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %d %63s %" SCNd64,
+               "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %d %63s %" SCNd64
+               " %*s %*s %" SCNd64,
                &hold->user_id, &hold->token_id, &hold->plan_id, &hold->amount_quota,
-               &hold->earned_quota, &lapsed, hold->node, &hold->worker) != 8)
+               &hold->earned_quota, &lapsed, hold->node, &hold->worker,
+               &hold->due_server_ms) != 9)
         return false;
     hold->lapsed = lapsed != 0;
     return true;
@@ -232,50 +234,18 @@ static size_t read_holds(const struct tg_kv_reply *reply, struct tg_arena *arena
     return count;
 }
 
-/* One command for all of them. */
-static enum tg_class read_dues(const struct tg_shard_call *call, struct tg_arena *arena,
-                               struct tg_hold *holds, size_t count)
-{
-    struct tg_span *args = tg_arena_calloc(arena, count + 2, sizeof *args);
-    char *key = tg_arena_printf(arena, "tg:{s%02d}:due", call->shard);
-    const struct tg_kv_reply *reply;
-    enum tg_class class;
-
-    args[0] = text_span("ZMSCORE");
-    args[1] = text_span(key);
-    for (size_t i = 0; i < count; i++)
-        args[i + 2] = (struct tg_span){(char *)holds[i].request_id.bytes, TG_ID_BYTES};
-    class = tg_kv_command(call->kv,
-                          &(struct tg_kv_call){.args = args,
-                                               .count = count + 2,
-                                               .deadline_at_us = call->deadline_at_us},
-                          &reply, call->err);
-    for (size_t i = 0; class == TG_OK && i < count && i < tg_kv_len(reply); i++)
-        if (!tg_kv_int(tg_kv_at(reply, i), &holds[i].due_server_ms))
-            holds[i].due_server_ms = 0;
-    return class;
-}
-
 enum tg_class tg_shard_holds(const struct tg_shard_call *call, struct tg_arena *arena,
                              struct tg_hold **ret, size_t *ret_count)
 {
     struct command command = {.name = "HGETALL"};
     const struct tg_kv_reply *reply;
-    struct tg_hold *holds;
-    size_t count;
     enum tg_class class = send_command(call, &command, "holds", &reply);
 
     if (class != TG_OK)
         return class;
-    holds = tg_arena_calloc(arena, tg_kv_len(reply) / 2 + 1, sizeof *holds);
-    count = read_holds(reply, arena, holds);
-    if (count > 0)
-        class = read_dues(call, arena, holds, count);
-    if (class == TG_OK) {
-        *ret = holds;
-        *ret_count = count;
-    }
-    return class;
+    *ret = tg_arena_calloc(arena, tg_kv_len(reply) / 2 + 1, sizeof **ret);
+    *ret_count = read_holds(reply, arena, *ret);
+    return TG_OK;
 }
 
 /* ---- scripts */
@@ -334,7 +304,6 @@ enum tg_shard_answer tg_shard_lapse(const struct tg_shard_call *call, const stru
     tg_step_key_of(&step, "user", hold->user_id);
     tg_step_key_of(&step, "token", hold->token_id);
     tg_step_key(&step, "holds");
-    tg_step_key(&step, "due");
     if (hold->plan_id != 0)
         tg_step_key_of(&step, "sub", hold->plan_id);
     tg_step_fence(&step);
@@ -363,7 +332,6 @@ enum tg_shard_answer tg_shard_finish(const struct tg_shard_call *call, const str
     tg_step_begin(&step, &tg_script_finish, call->shard);
     tg_step_key(&step, "state");
     tg_step_key(&step, "holds");
-    tg_step_key(&step, "due");
     tg_step_fence(&step);
     tg_step_span(&step, ended, ended_count * sizeof *ended);
     return run_step(call, &step);

@@ -100,12 +100,37 @@ static void forget_reply(struct tg_kv *kv)
     kv->reply = NULL;
 }
 
+/* "*3\r\n" or "$12\r\n". */
+static void add_head(struct tg_buf *out, char mark, size_t number)
+{
+    char text[24];
+    size_t at = sizeof text;
+
+    text[--at] = '\n';
+    text[--at] = '\r';
+    do
+        text[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    text[--at] = mark;
+    tg_buf_add(out, text + at, sizeof text - at);
+}
+
+/* The library's own formatter takes as long as the server takes for a PING (25 arguments). */
+static void format_argv(struct tg_kv *kv, size_t count)
+{
+    tg_buf_reset(&kv->out);
+    add_head(&kv->out, '*', count);
+    for (size_t i = 0; i < count; i++) {
+        add_head(&kv->out, '$', kv->argv[i].len);
+        tg_buf_add(&kv->out, kv->argv[i].ptr, kv->argv[i].len);
+        tg_buf_add(&kv->out, "\r\n", 2);
+    }
+}
+
 /* Sends argv[0..count) and waits for its reply. */
 static enum tg_class call_argv(struct tg_kv *kv, size_t count, int64_t deadline_at_us,
                                const struct tg_kv_reply **ret)
 {
-    char *bytes = NULL;
-    int len;
     enum tg_class class;
     redisReply *reply;
 
@@ -114,10 +139,8 @@ static enum tg_class call_argv(struct tg_kv *kv, size_t count, int64_t deadline_
         return tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "the connection is broken");
     if (tg_now_us() >= deadline_at_us)
         return tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "no time left for the call");
-    len = redisFormatCommandArgv(&bytes, (int)count, kv->argv, kv->argv_len);
-    tg_assert(len > 0);
-    class = send_all(kv, bytes, (size_t)len, deadline_at_us);
-    redisFreeCommand(bytes);
+    format_argv(kv, count);
+    class = send_all(kv, kv->out.data, kv->out.len, deadline_at_us);
     if (class != TG_OK)
         return class;
     class = read_reply(kv, deadline_at_us, &kv->reply);
@@ -132,19 +155,15 @@ static enum tg_class call_argv(struct tg_kv *kv, size_t count, int64_t deadline_
     return TG_OK;
 }
 
-static void need_argv(struct tg_kv *kv, size_t count)
+/* The scratch of a call: <before> words of ours, then the caller's. */
+static void set_argv(struct tg_kv *kv, size_t before, const struct tg_kv_call *call)
 {
-    if (count <= kv->argv_room)
-        return;
-    kv->argv_room = TG_MAX(count, 2 * kv->argv_room);
-    kv->argv = tg_realloc(kv->argv, kv->argv_room * sizeof *kv->argv);
-    kv->argv_len = tg_realloc(kv->argv_len, kv->argv_room * sizeof *kv->argv_len);
-}
-
-static void put_arg(struct tg_kv *kv, size_t at, const char *ptr, size_t len)
-{
-    kv->argv[at] = len > 0 ? ptr : "";
-    kv->argv_len[at] = len;
+    if (before + call->count > kv->argv_room) {
+        kv->argv_room = before + call->count;
+        kv->argv = tg_realloc(kv->argv, kv->argv_room * sizeof *kv->argv);
+    }
+    if (call->count > 0)
+        memcpy(kv->argv + before, call->args, call->count * sizeof *call->args);
 }
 
 enum tg_class tg_kv_command(struct tg_kv *kv, const struct tg_kv_call *call,
@@ -152,9 +171,7 @@ enum tg_class tg_kv_command(struct tg_kv *kv, const struct tg_kv_call *call,
 {
     enum tg_class class;
 
-    need_argv(kv, call->count);
-    for (size_t i = 0; i < call->count; i++)
-        put_arg(kv, i, call->args[i].ptr, call->args[i].len);
+    set_argv(kv, 0, call);
     class = call_argv(kv, call->count, call->deadline_at_us, ret);
     if (class != TG_OK && err != NULL)
         *err = kv->error;
@@ -169,17 +186,15 @@ enum tg_class tg_kv_run(struct tg_kv *kv, const struct tg_kv_script *script,
     int keys_len = snprintf(keys, sizeof keys, "%zu", key_count);
     enum tg_class class;
 
-    need_argv(kv, call->count + 3);
-    put_arg(kv, 0, "EVALSHA", 7);
-    put_arg(kv, 1, script->sha1, 40);
-    put_arg(kv, 2, keys, (size_t)keys_len);
-    for (size_t i = 0; i < call->count; i++)
-        put_arg(kv, 3 + i, call->args[i].ptr, call->args[i].len);
+    set_argv(kv, 3, call);
+    kv->argv[0] = (struct tg_span){"EVALSHA", 7};
+    kv->argv[1] = (struct tg_span){script->sha1, 40};
+    kv->argv[2] = (struct tg_span){keys, (size_t)keys_len};
     class = call_argv(kv, call->count + 3, call->deadline_at_us, ret);
     if (class != TG_CLASS_INTERNAL || strncmp(kv->error.message, "NOSCRIPT", 8) != 0)
         return class;
-    put_arg(kv, 0, "EVAL", 4);
-    put_arg(kv, 1, script->text, script->len);
+    kv->argv[0] = (struct tg_span){"EVAL", 4};
+    kv->argv[1] = (struct tg_span){script->text, script->len};
     return call_argv(kv, call->count + 3, call->deadline_at_us, ret);
 }
 
@@ -331,7 +346,7 @@ void tg_kv_close(struct tg_kv *kv)
     forget_reply(kv);
     redisFree(kv->context);
     free(kv->argv);
-    free(kv->argv_len);
+    tg_buf_done(&kv->out);
     free(kv);
 }
 

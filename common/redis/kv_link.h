@@ -8,6 +8,7 @@
 #ifndef TOLLGATE_REDIS_KV_LINK_H
 #define TOLLGATE_REDIS_KV_LINK_H
 
+#include "common/base/buf.h"
 #include "common/redis/kv.h"
 
 struct redisContext;
@@ -17,9 +18,9 @@ struct tg_kv {
     void *reply;              /* of the last call */
     struct tg_kv_pool *pool;  /* where it goes back to */
     struct tg_kv *next;       /* in the pool's list of idle ones */
-    const char **argv;        /* scratch of the call being sent */
-    size_t *argv_len;
+    struct tg_span *argv;     /* scratch of the call being sent */
     size_t argv_room;
+    struct tg_buf out;        /* the same as it goes over the wire */
     int64_t clock_offset_us;  /* server's wall clock minus our monotonic one */
     bool broken;
     char run_id[41];

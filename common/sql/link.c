@@ -14,10 +14,13 @@
 #include "common/base/memory.h"
 #include "common/sql/rows.h"
 
+/* Where MySQL's library differs from MariaDB's. */
 #ifdef MARIADB_BASE_VERSION
 typedef my_bool flag_type;
+#define SOCKET_OF(handle) ((int)mysql_get_socket(handle))
 #else
 typedef bool flag_type;
+#define SOCKET_OF(handle) ((handle)->net.fd)
 #endif
 
 /* Server errors that mean "this connection is no more" and that not every header names. */
@@ -171,8 +174,7 @@ void tg_link_close(struct tg_link *link)
 
 bool tg_link_is_closed(const struct tg_link *link)
 {
-    struct pollfd look = {.fd = (int)mysql_get_socket(link->handle),
-                          .events = POLLIN | POLLRDHUP};
+    struct pollfd look = {.fd = SOCKET_OF(link->handle), .events = POLLIN | POLLRDHUP};
 
     return poll(&look, 1, 0) > 0;
 }
@@ -368,7 +370,7 @@ static enum tg_class read_result(const struct statement *statement, struct tg_db
 
 enum tg_class tg_link_call(struct tg_link *link, struct tg_link_call *call, struct tg_error *err)
 {
-    struct statement *statement;
+    struct statement *statement = NULL;
     enum tg_class class;
 
     call->sent = false;

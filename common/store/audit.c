@@ -39,7 +39,8 @@ static enum tg_class read_users(struct reading *reading)
         " SELECT user_id, plan_id, amount_quota FROM offline_entry) AS r"
         " WHERE r.plan_id = 0 GROUP BY r.user_id) AS o ON o.user_id = u.id ORDER BY u.id";
     struct tg_audit_books *books = reading->books;
-    struct tg_db_value values[] = {TG_DB_S(reading->log->first_id), TG_DB_S(reading->log->first_day)};
+    struct tg_db_value values[] = {TG_DB_S(reading->log->first_id),
+                                   TG_DB_S(reading->log->first_day)};
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(reading->db, sql, values, 2, &rows);
 

@@ -84,14 +84,17 @@ static const char *list_json(struct tg_buf *buf, const char *const *list, size_t
     return tg_buf_text(buf);
 }
 
+/* A name out of JSON_TABLE, whose own collation may hold "GPT" and "gpt" for the same. */
+#define EXACT(name) "CONVERT(" name " USING utf8mb4) COLLATE utf8mb4_bin"
+
 /* The product of the channel's models and groups, made by the database from the channel's row. */
 static void rewrite_abilities(struct tg_change *change, int64_t channel_id)
 {
     tg_change_run(change, "DELETE FROM abilities WHERE channel_id = ?", &TG_DB_I(channel_id), 1);
     tg_change_run(change,
                   "INSERT INTO abilities (group_name, model, channel_id, enabled, priority, "
-                  "weight) SELECT DISTINCT g.name, m.name, c.id, c.status = 'enabled', "
-                  "c.priority, c.weight FROM channels c, "
+                  "weight) SELECT DISTINCT " EXACT("g.name") ", " EXACT("m.name") ", c.id, "
+                  "c.status = 'enabled', c.priority, c.weight FROM channels c, "
                   "JSON_TABLE(c.models, '$[*]' COLUMNS (name VARCHAR(191) PATH '$')) m, "
                   "JSON_TABLE(c.groups_list, '$[*]' COLUMNS (name VARCHAR(64) PATH '$')) g "
                   "WHERE c.id = ?",

@@ -247,8 +247,12 @@ static enum tg_class enter_entries(struct work *work)
     for (size_t i = 0; i < TG_COUNT_OF(steps) && class == TG_OK; i++)
         class = steps[i](work);
     if (class == TG_OK)
-        class = tg_log_batch_keep(work->db, &work->id, work->batch->shard, work->fresh,
-                                  work->fresh_count, work->err);
+        class = tg_log_batch_keep(work->db,
+                                  &(struct tg_log_batch_new){.id = work->id,
+                                                             .shard = work->batch->shard,
+                                                             .entries = work->fresh,
+                                                             .count = work->fresh_count},
+                                  work->err);
     return class;
 }
 

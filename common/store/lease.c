@@ -2,8 +2,8 @@
 
 #include "common/store/read.h"
 
-enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node, int64_t seconds,
-                            bool *ret_mine, struct tg_error *err)
+enum tg_class tg_lease_take(struct tg_db *db, const struct tg_lease *lease, bool *ret_mine,
+                            struct tg_error *err)
 {
     /* node is assigned first and decides: assignments of one statement run from left to right */
     static const char take[] =
@@ -13,8 +13,9 @@ enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node
         " until_at = IF(node_lease.node = VALUES(node), VALUES(until_at), node_lease.until_at)";
     static const char owner[] = "SELECT node = ? AND until_at > NOW(6) FROM node_lease"
                                 " WHERE name = ?";
-    struct tg_db_value values[] = {TG_DB_S(name), TG_DB_S(node), TG_DB_I(seconds)};
-    struct tg_db_value asked[] = {TG_DB_S(node), TG_DB_S(name)};
+    struct tg_db_value values[] = {TG_DB_S(lease->name), TG_DB_S(lease->node),
+                                   TG_DB_I(lease->seconds)};
+    struct tg_db_value asked[] = {TG_DB_S(lease->node), TG_DB_S(lease->name)};
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_run(db, take, values, 3, err);
 
@@ -26,13 +27,4 @@ enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node
     *ret_mine = tg_db_next(rows) && tg_db_int(rows, 0) == 1;
     tg_db_rows_free(rows);
     return TG_OK;
-}
-
-enum tg_class tg_lease_drop(struct tg_db *db, const char *name, const char *node,
-                            struct tg_error *err)
-{
-    static const char sql[] = "DELETE FROM node_lease WHERE name = ? AND node = ?";
-    struct tg_db_value values[] = {TG_DB_S(name), TG_DB_S(node)};
-
-    return tg_db_run(db, sql, values, 2, err);
 }

@@ -9,10 +9,12 @@
 
 #include "common/sql/db.h"
 
-/* *ret_mine: <node> has <name> for the next <seconds> (taken, or renewed). */
-enum tg_class tg_lease_take(struct tg_db *db, const char *name, const char *node, int64_t seconds,
-                            bool *ret_mine, struct tg_error *err) must_check non_null(1, 2, 3, 5);
-enum tg_class tg_lease_drop(struct tg_db *db, const char *name, const char *node,
+struct tg_lease {
+    const char *name, *node;
+    int64_t seconds;
+};
+/* *ret_mine: the node has it for the next <seconds> (taken, or renewed). */
+enum tg_class tg_lease_take(struct tg_db *db, const struct tg_lease *lease, bool *ret_mine,
                             struct tg_error *err) must_check non_null(1, 2, 3);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { TG_LEDGER_DAYS_KEPT = 35 };
 
-/* Folds the days that ended more than <keep_days> days before <now_unix_us>. *ret_days: how many. */
+/* Folds the days that ended more than <keep_days> days before <now_unix_us>; *ret_days of them. */
 enum tg_class tg_ledger_day_fold(struct tg_db *db, int64_t now_unix_us, int keep_days,
                                  int *ret_days, struct tg_error *err) must_check non_null(1, 4);
 

@@ -75,8 +75,7 @@ static void add_line(const struct tg_entry *entry, struct tg_buf *lines)
     tg_buf_char(lines, '\n');
 }
 
-enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_id *id, int shard,
-                                const struct tg_entry *const *entries, size_t count,
+enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_log_batch_new *batch,
                                 struct tg_error *err)
 {
     static const char sql[] = "INSERT INTO log_batch (id, shard, body) VALUES (?, ?, ?)";
@@ -85,16 +84,16 @@ enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_id *id, i
 
     tg_buf_init(&lines, most_bytes);
     tg_buf_init(&packed, 0);
-    for (size_t i = 0; i < count; i++)
-        if (tg_entry_is_request(entries[i]))
-            add_line(entries[i], &lines);
+    for (size_t i = 0; i < batch->count; i++)
+        if (tg_entry_is_request(batch->entries[i]))
+            add_line(batch->entries[i], &lines);
     if (lines.failed)
         class = tg_fail(err, TG_CLASS_INTERNAL, "log_batch_large",
                         "the records of one batch are larger than %zu bytes", most_bytes);
     if (class == TG_OK && lines.len > 0) {
         class = tg_zstd_pack(lines.data, lines.len, &packed, err);
-        struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES), TG_DB_I(shard),
-                                       TG_DB_B(packed.data, packed.len)};
+        struct tg_db_value values[] = {TG_DB_B(batch->id.bytes, TG_ID_BYTES),
+                                       TG_DB_I(batch->shard), TG_DB_B(packed.data, packed.len)};
         if (class == TG_OK)
             class = tg_db_run(main_db, sql, values, 3, err);
     }

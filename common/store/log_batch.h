@@ -20,8 +20,13 @@
 #include "common/sql/db.h"
 
 /* Part of the applier's transaction. Entries of other kinds than requests have no record. */
-enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_id *id, int shard,
-                                const struct tg_entry *const *entries, size_t count,
+struct tg_log_batch_new {
+    struct tg_id id;
+    int shard;
+    const struct tg_entry *const *entries;
+    size_t count;
+};
+enum tg_class tg_log_batch_keep(struct tg_db *main_db, const struct tg_log_batch_new *batch,
                                 struct tg_error *err) must_check non_null(1, 2);
 
 /* The record of a request of which only the entry is known. <end_reason> as in request_log. */

@@ -63,7 +63,7 @@ enum tg_class tg_offline_clear(struct tg_db *db, const char *ids_json, struct tg
 }
 
 enum tg_class tg_offline_entries(struct tg_db *db, struct tg_arena *arena, int most,
-                                 struct tg_entry **ret, size_t *ret_count, struct tg_error *err)
+                                 struct tg_entry_list *ret, struct tg_error *err)
 {
     static const char sql[] = "SELECT body FROM offline_entry ORDER BY request_id LIMIT ?";
     struct tg_db_value values[] = {TG_DB_I(most)};
@@ -85,7 +85,6 @@ enum tg_class tg_offline_entries(struct tg_db *db, struct tg_arena *arena, int m
             tg_log_error(TG_LOG_ERROR, "offline", &why);
     }
     tg_db_rows_free(rows);
-    *ret = list;
-    *ret_count = count;
+    *ret = (struct tg_entry_list){.entries = list, .count = count};
     return TG_OK;
 }

@@ -12,13 +12,14 @@
 #include "common/ledger/entry.h"
 #include "common/sql/db.h"
 
-/* <ids_json>: array of UUID texts. Runs inside the caller's transaction; TG_OK when none is there. */
+/* <ids_json>: array of UUID texts. Runs inside the caller's transaction; it is no error when none
+ * of them has a row. */
 enum tg_class tg_offline_clear(struct tg_db *db, const char *ids_json, struct tg_error *err)
     must_check non_null(1, 2);
 
 /* Ended requests that wait for the replay, oldest first. Owns: the arena. */
 enum tg_class tg_offline_entries(struct tg_db *db, struct tg_arena *arena, int most,
-                                 struct tg_entry **ret, size_t *ret_count, struct tg_error *err)
-    must_check non_null(1, 2, 4, 5);
+                                 struct tg_entry_list *ret, struct tg_error *err) must_check
+    non_null(1, 2, 4);
 
 #endif

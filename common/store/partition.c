@@ -13,8 +13,8 @@ static const int64_t day_us = INT64_C(86400) * 1000000;
 
 /* One partition to be: its name and the text behind VALUES LESS THAN. */
 struct part {
-    char name[16];
-    char bound[48];
+    char name[40];
+    char bound[64];
 };
 
 static struct tm utc(int64_t unix_us)
@@ -99,7 +99,7 @@ static enum tg_class read_parts(struct tg_db *db, const char *table, struct tg_d
 static enum tg_class cut(struct tg_db *db, const char *table, const struct part *parts,
                          size_t count, struct tg_error *err)
 {
-    char newest[16] = "";
+    char newest[40] = "";
     struct tg_db_rows *rows;
     struct tg_buf sql;
     bool any = false;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int most,
-                                 struct tg_entry **ret, size_t *ret_count, struct tg_error *err)
+                                 struct tg_entry_list *ret, struct tg_error *err)
 {
     static const char sql[] =
         "(SELECT entry_id, 0 AS is_adjustment, user_id, 0 AS token_id, amount_quota, -1 AS flag,"
@@ -37,8 +37,7 @@ enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int m
         entry->authver = tg_db_int(rows, 6);
     }
     tg_db_rows_free(rows);
-    *ret = list;
-    *ret_count = count;
+    *ret = (struct tg_entry_list){.entries = list, .count = count};
     return TG_OK;
 }
 

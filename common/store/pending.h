@@ -13,8 +13,8 @@
 
 /* Credits and adjustments that are not applied, oldest first, at most <most>. Owns: the arena. */
 enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int most,
-                                 struct tg_entry **ret, size_t *ret_count, struct tg_error *err)
-    must_check non_null(1, 2, 4, 5);
+                                 struct tg_entry_list *ret, struct tg_error *err) must_check
+    non_null(1, 2, 4);
 
 /* Which of the ids have their entry in ledger_entry. */
 enum tg_class tg_pending_known(struct tg_db *db, const struct tg_id *ids, size_t count,

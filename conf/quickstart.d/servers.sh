@@ -79,6 +79,10 @@ tg_sql() { mariadb --no-defaults --socket="$tg_sockets/mariadb" --user=root -N -
 tg_start_mariadb()
 {
     local data=$tg_directory/mariadb as=()
+    # A starting server removes what it takes for left-over temporary tables, in /tmp those of every
+    # other MariaDB on this machine: this one gets a folder of its own.
+    local -x TMPDIR=$tg_directory/mariadb.tmp
+    mkdir -p "$TMPDIR"
     [ "$(id -u)" -ne 0 ] || as=(--user=root)
     tg_run "$tg_directory/mariadb.log" mariadb-install-db --no-defaults --datadir="$data" \
         --auth-root-authentication-method=normal --skip-test-db --skip-name-resolve "${as[@]}"

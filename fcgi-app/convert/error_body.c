@@ -46,13 +46,20 @@ static const struct meaning *meaning_of(int status)
     return other;
 }
 
+/* Without a status a server's error is the server's fault, not one of the rarer rows before 500. */
+static bool type_means(const struct meaning *meaning, const char *type)
+{
+    return strcmp(meaning->type, type) == 0 &&
+           (meaning->status >= 500 || strcmp(type, "server_error") != 0);
+}
+
 static int status_of_words(const char *type, const char *code)
 {
     for (size_t i = 0; i < TG_COUNT_OF(meanings); i++)
         if (*code != '\0' && strcmp(meanings[i].code, code) == 0)
             return meanings[i].status;
     for (size_t i = 0; i < TG_COUNT_OF(meanings); i++)
-        if (*type != '\0' && strcmp(meanings[i].type, type) == 0)
+        if (*type != '\0' && type_means(&meanings[i], type))
             return meanings[i].status;
     return 500;
 }

@@ -14,7 +14,7 @@
 #ifndef TOLLGATE_FCGI_DAEMON_H
 #define TOLLGATE_FCGI_DAEMON_H
 
-#include "common/conf/conf.h"
+#include "common/conf/node.h"
 #include "common/ledger/ledger.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ enum daemon_area { AREA_SHARDS, AREA_RECORDS, AREA_REPLAY, AREA_JOBS, AREA_COUNT
 
 struct daemon {
     const struct tg_conf *conf;
-    char node[64];
+    char node[TG_NODE_TEXT];
     struct tg_db_pool *main_pool, *log_pool;
     struct tg_kv_pool *kv_pool;
     struct tg_ledger *ledger;

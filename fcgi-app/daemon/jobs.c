@@ -51,8 +51,10 @@ static enum tg_class keep_house(struct worker *worker, struct daemon_links *link
                                 struct tg_error *err)
 {
     bool mine = false;
-    enum tg_class class = tg_lease_take(links->main_db, "housekeeping", worker->daemon->node,
-                                        HOUSE_EVERY_SECONDS, &mine, err);
+    struct tg_lease lease = {.name = "housekeeping",
+                             .node = worker->daemon->node,
+                             .seconds = HOUSE_EVERY_SECONDS};
+    enum tg_class class = tg_lease_take(links->main_db, &lease, &mine, err);
 
     if (class == TG_OK && mine)
         class = keep_main(links->main_db, err);

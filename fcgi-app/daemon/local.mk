@@ -8,3 +8,4 @@ fcgi_app_tollgate_ledger_SOURCES = \
 	fcgi-app/daemon/replay.c \
 	fcgi-app/daemon/jobs.c
 fcgi_app_tollgate_ledger_LDADD = $(COMMON_LIBS)
+dist_man_MANS += fcgi-app/tollgate-ledger.8

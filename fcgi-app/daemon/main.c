@@ -1,16 +1,12 @@
 /* tollgate-ledger: the journal into the books, and everything that keeps them whole. */
 #include "fcgi-app/daemon/daemon.h"
 
-#include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/conf/node.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Each thread holds one connection of every kind it needs; loading accounts takes one more. */
 enum { LEAST_CONNECTIONS = DAEMON_SHARD_THREADS + 4 };
@@ -119,24 +115,12 @@ static enum tg_class open_redis(const struct tg_conf *conf, struct tg_kv_pool **
     return class;
 }
 
-static enum tg_class name_node(struct daemon *daemon, struct tg_error *err)
-{
-    const char *name = tg_conf_text(daemon->conf, TG_OPTION_NODE_NAME);
-
-    if (name[0] != '\0')
-        snprintf(daemon->node, sizeof daemon->node, "%s", name);
-    else if (gethostname(daemon->node, sizeof daemon->node - 1) != 0)
-        return tg_fail(err, TG_CLASS_CONFIG, "node_name", "this machine has no name: %m");
-    return TG_OK;
-}
-
 static enum tg_class open_all(struct daemon *daemon, struct tg_error *err)
 {
     const struct tg_conf *conf = daemon->conf;
     enum tg_class class = open_log(conf, err);
 
-    if (class == TG_OK)
-        class = name_node(daemon, err);
+    tg_conf_node(conf, daemon->node);
     if (class == TG_OK)
         class = open_database(conf, TG_OPTION_DATABASE_MAIN,
                               TG_OPTION_DATABASE_MAIN_PASSWORD_FILE, &daemon->main_pool, err);

@@ -18,8 +18,9 @@ enum {
 /* What a thread remembers of one of its shards. */
 struct shard {
     struct tg_cursor cursor;
-    char applied[TG_STREAM_ID_TEXT]; /* where the cursor was at <applied_at_us> */
+    char applied[TG_STREAM_ID_TEXT]; /* where the cursor was at <applied_at_us>, ... */
     int64_t applied_at_us;
+    int64_t applied_epoch; /* ... in this epoch: another one may count from lower ids */
 };
 
 struct worker {
@@ -120,12 +121,14 @@ static enum tg_class trim(struct worker *worker, struct daemon_links *links, int
     int64_t now_us = tg_now_us();
     enum tg_shard_answer answer = TG_SHARD_OK;
 
-    if (now_us - own->applied_at_us < keep_us)
-        return TG_OK;
-    if (own->applied[0] != '\0')
+    if (own->applied_epoch == own->cursor.epoch) {
+        if (now_us - own->applied_at_us < keep_us)
+            return TG_OK;
         answer = tg_shard_trim(&call, own->applied, keep_us / 1000);
+    }
     memcpy(own->applied, own->cursor.stream_id, sizeof own->applied);
     own->applied_at_us = now_us;
+    own->applied_epoch = own->cursor.epoch;
     return answer == TG_SHARD_DOWN ? TG_CLASS_DOWN : TG_OK;
 }
 

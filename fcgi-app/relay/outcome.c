@@ -47,6 +47,13 @@ enum tg_class tg_relay_no_channel(struct tg_error *err)
     return err->class;
 }
 
+/* 401, 402 and 403 of an upstream are answers to our credential, never to the client's: a client
+ * that saw them would blame its own token. */
+static bool is_about_us(const struct tg_error *error)
+{
+    return error->class == TG_CLASS_UPSTREAM && error->status >= 401 && error->status <= 403;
+}
+
 void tg_relay_fail(struct tg_request *req, const struct tg_error *error)
 {
     /* What is wrong with a channel's settings is none of the client's business. */
@@ -54,4 +61,6 @@ void tg_relay_fail(struct tg_request *req, const struct tg_error *error)
         (void)tg_relay_no_channel(&req->error);
     else
         req->error = *error;
+    if (is_about_us(error))
+        req->error.class = TG_CLASS_ACCOUNT;
 }

@@ -1,3 +1,11 @@
 # The stub that measurements call as their provider; tests/bench/run starts it.
 check_PROGRAMS += bench-upstream
 bench_upstream_SOURCES = tests/bench/upstream.c
+
+# Deposit and bill against two PINGs; prints its figure.
+check_PROGRAMS += bench-ledger
+bench_ledger_SOURCES = tests/bench/ledger.c \
+	tests/unit/lib/redis.c tests/unit/lib/redis.h \
+	tests/unit/lib/server.c tests/unit/lib/server.h \
+	tests/unit/lib/mariadb.c tests/unit/lib/mariadb.h
+bench_ledger_LDADD = $(COMMON_LIBS)

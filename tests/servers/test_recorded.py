@@ -65,7 +65,7 @@ def usage_of(exchange: dict[str, Any]) -> dict[str, Any] | None:
     return used
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def models(stack: Stack) -> Iterator[set[str]]:
     """Every recorded model has a channel and a price; wait_model is the test's own."""
     names = {load(name)["request"]["model"] for name in EXCHANGES}

@@ -9,16 +9,15 @@
 --    none; WAITING: how many are behind the cursor; an account is "u1", "t11" or "p5"; pending is
 --    what these entries take out of it
 -- -> behind (more entries than asked for wait)
-
-local no = fence()
-if no then return {no} end
+-- @include prologue
+-- @include fence
+-- @include hold
 
 local balances = {}
 for i = 4, #KEYS do
-    local kind = string.match(KEYS[i], '}:(%a+):')
-    local account = kind == 'user' and live_user(KEYS[i]) or kind == 'token' and live_token(KEYS[i])
-        or kind == 'sub' and live_plan(KEYS[i])
-    balances[#balances + 1] = account and decimal(account.balance) or ''
+    local field = match(KEYS[i], '}:user:') and 'quota' or 'remain'
+    local account = call('HMGET', KEYS[i], 'epoch', field)
+    balances[#balances + 1] = account[1] == ARGV[1] and account[2] or ''
 end
 
 local function add(sums, account, amount)
@@ -29,7 +28,7 @@ local function flat(sums)
     local list = {}
     for account, amount in pairs(sums) do
         list[#list + 1] = account
-        list[#list + 1] = decimal(amount)
+        list[#list + 1] = format('%.0f', amount)
     end
     return list
 end
@@ -39,29 +38,28 @@ local function add_all(sums, user, token, plan, amount, token_amount)
     if token ~= '0' then add(sums, 't' .. token, token_amount) end
 end
 
-local held, holds = {}, redis.call('HGETALL', KEYS[2])
+local held, holds = {}, call('HGETALL', KEYS[2])
 for i = 2, #holds, 2 do
     local hold = parse_hold(holds[i])
-    add_all(held, decimal(hold.user), decimal(hold.token), decimal(hold.plan), hold.amount,
-            hold.amount)
+    add_all(held, hold.user, hold.token, hold.plan, hold.amount, hold.amount)
 end
 
 local pending = {}
-local entries = redis.call('XRANGE', KEYS[3], '(' .. ARGV[4], '+', 'COUNT', ARGV[5])
+local entries = call('XRANGE', KEYS[3], '(' .. ARGV[4], '+', 'COUNT', ARGV[5])
 if #entries >= tonumber(ARGV[5]) then return {'behind'} end
 for _, entry in ipairs(entries) do
     local f = {}
     for i = 1, #entry[2], 2 do f[entry[2][i]] = entry[2][i + 1] end
-    local amount = integer(f.a) or 0
-    add_all(pending, f.u or '0', f.t or '0', f.p or '0', amount, amount - (integer(f.d) or 0))
+    local amount = tonumber(f.a) or 0
+    add_all(pending, f.u or '0', f.t or '0', f.p or '0', amount, amount - (tonumber(f.d) or 0))
 end
 
 local first, last = '0-0', '0-0'
-if redis.call('EXISTS', KEYS[3]) == 1 then
-    local info = redis.call('XINFO', 'STREAM', KEYS[3])
+if call('EXISTS', KEYS[3]) == 1 then
+    local info = call('XINFO', 'STREAM', KEYS[3])
     for i = 1, #info, 2 do
         if info[i] == 'last-generated-id' then last = info[i + 1] end
         if info[i] == 'first-entry' and info[i + 1] then first = info[i + 1][1] end
     end
 end
-return {'ok', first, last, decimal(#entries), balances, flat(held), flat(pending)}
+return {'ok', first, last, format('%.0f', #entries), balances, flat(held), flat(pending)}

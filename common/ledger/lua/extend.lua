@@ -1,51 +1,55 @@
 #!lua flags=allow-oom
 -- extend - renews a hold's lease and raises its deposit to a target.
 --
--- KEYS  state, user, token, holds, due, ended, then the plan when the hold is funded by one
+-- KEYS  state, user, token, holds, ended, then the plan when the hold is funded by one
 -- ARGV  epoch, run, deadline, request id, user id, token id, plan id, target, earned,
 --       refuse when short (0, 1), node, worker, lease in ms
 -- A hold that was lost or has lapsed is taken again. Without "refuse when short" the difference
 -- is taken whatever the balance: the request is running already.
 -- -> ok | ended | missing | mismatch | token_short | user_short | bounds
+-- @include prologue
+-- @include fence
+-- @include hold
 
-local no = fence()
-if no then return {no} end
+local id, target, earned = ARGV[4], tonumber(ARGV[8]), tonumber(ARGV[9])
+if call('ZSCORE', KEYS[5], id) then return {'ended'} end
+if target < 0 or target > BOUND or earned < 0 or earned > BOUND then return {'bounds'} end
 
-local id, user_id, token_id, plan_id = ARGV[4], integer(ARGV[5]), integer(ARGV[6]), integer(ARGV[7])
-local target, earned = integer(ARGV[8]), integer(ARGV[9])
-if redis.call('ZSCORE', KEYS[6], id) then return {'ended'} end
-if not target or target < 0 or not earned or earned < 0 then return {'bounds'} end
+local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'exposed')
+local token = call('HMGET', KEYS[3], 'epoch', 'remain', 'unlimited')
+if user[1] ~= ARGV[1] or token[1] ~= ARGV[1] then return {'missing'} end
+local source, field, balance, period = KEYS[2], 'quota', tonumber(user[2]), '0'
+local exposed, remain = tonumber(user[3]), tonumber(token[2])
+if ARGV[7] ~= '0' then
+    local plan = call('HMGET', KEYS[6], 'epoch', 'remain', 'period')
+    if plan[1] ~= ARGV[1] then return {'missing'} end
+    source, field, balance, period = KEYS[6], 'remain', tonumber(plan[2]), plan[3]
+end
 
-local user, token = live_user(KEYS[2]), live_token(KEYS[3])
-local plan = plan_id ~= 0 and live_plan(KEYS[7])
-if not user or not token or plan == nil then return {'missing'} end
-local source = plan or user
-
-local hold = parse_hold(redis.call('HGET', KEYS[4], id))
-if hold and (hold.user ~= user_id or hold.token ~= token_id or hold.plan ~= plan_id) then
+local text = call('HGET', KEYS[4], id)
+local hold = text and parse_hold(text)
+if hold and (hold.user ~= ARGV[5] or hold.token ~= ARGV[6] or hold.plan ~= ARGV[7]) then
     return {'mismatch'}
 end
-if not hold or hold.lapsed == 1 then
-    hold = {user = user_id, token = token_id, plan = plan_id, amount = 0,
-            period = plan and plan.period or 0, trusted = 0}
+if not hold or hold.lapsed then
+    hold = {user = ARGV[5], token = ARGV[6], plan = ARGV[7], amount = 0, period = period,
+            trusted = 0}
 end
 -- A trusted hold becomes an ordinary one: its estimate no longer counts as exposed.
+exposed = exposed - hold.trusted
 local more = math.max(target - hold.amount, 0)
-local exposed = user.exposed - hold.trusted
 if ARGV[10] == '1' and more > 0 then
-    if not token.unlimited and token.balance < more then return {'token_short'} end
-    if source.balance - (plan and 0 or exposed) < more then return {'user_short'} end
+    if token[3] ~= '1' and remain < more then return {'token_short'} end
+    if balance - (ARGV[7] == '0' and exposed or 0) < more then return {'user_short'} end
 end
-local left, token_left = source.balance - more, token.balance - more
-if not (bounded(left) and bounded(token_left)) then return {'bounds'} end
+if balance - more < -BOUND or remain - more < -BOUND then return {'bounds'} end
 
-if hold.trusted > 0 then redis.call('HSET', user.key, 'exposed', decimal(exposed)) end
+if hold.trusted > 0 then call('HSET', KEYS[2], 'exposed', format('%.0f', exposed)) end
 if more > 0 then
-    redis.call('HSET', source.key, plan and 'remain' or 'quota', decimal(left))
-    redis.call('HSET', token.key, 'remain', decimal(token_left))
+    call('HSET', source, field, format('%.0f', balance - more))
+    call('HSET', KEYS[3], 'remain', format('%.0f', remain - more))
 end
-hold.amount, hold.earned, hold.lapsed, hold.trusted = hold.amount + more, earned, 0, 0
-hold.node, hold.worker = ARGV[11], integer(ARGV[12])
-redis.call('HSET', KEYS[4], id, hold_text(hold))
-redis.call('ZADD', KEYS[5], decimal(NOW + integer(ARGV[13])), id)
+hold.amount, hold.earned, hold.lapsed, hold.trusted = hold.amount + more, earned, false, 0
+hold.node, hold.worker, hold.due = ARGV[11], ARGV[12], NOW + ARGV[13]
+call('HSET', KEYS[4], id, hold_text(hold))
 return {'ok'}

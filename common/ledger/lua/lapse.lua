@@ -1,45 +1,43 @@
 #!lua flags=allow-oom
 -- lapse - gives the deposit of an overdue hold back; the hold stays with what it had earned.
 --
--- KEYS  state, user, token, holds, due, then the plan when the hold is funded by one
+-- KEYS  state, user, token, holds, then the plan when the hold is funded by one
 -- ARGV  epoch, run, deadline, request id, user id, token id, plan id
 -- Not an end: the worker may still extend or settle. An account that is not live here needs no
 -- change: loading it subtracts what the hold then holds, which is nothing.
 -- -> ok (also when it is not overdue any more) | ended (no such hold) | mismatch | bounds
+-- @include prologue
+-- @include fence
+-- @include hold
 
-local no = fence()
-if no then return {no} end
-
-local id = ARGV[4]
-local hold = parse_hold(redis.call('HGET', KEYS[4], id))
-if not hold then return {'ended'} end
-if hold.user ~= integer(ARGV[5]) or hold.token ~= integer(ARGV[6]) or
-        hold.plan ~= integer(ARGV[7]) then
+local text = call('HGET', KEYS[4], ARGV[4])
+if not text then return {'ended'} end
+local hold = parse_hold(text)
+if hold.user ~= ARGV[5] or hold.token ~= ARGV[6] or hold.plan ~= ARGV[7] then
     return {'mismatch'}
 end
-local due = redis.call('ZSCORE', KEYS[5], id)
-if hold.lapsed == 1 or (due and tonumber(due) > NOW) then return {'ok'} end
+if hold.lapsed or hold.due > NOW then return {'ok'} end
 
-local user, token = live_user(KEYS[2]), live_token(KEYS[3])
-local plan = hold.plan ~= 0 and live_plan(KEYS[6])
-local source = user
-if hold.plan ~= 0 then
-    source = plan and plan.period == hold.period and plan or nil
+local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'exposed')
+local token = call('HMGET', KEYS[3], 'epoch', 'remain')
+local user_lives, token_lives = user[1] == ARGV[1], token[1] == ARGV[1]
+local source, field, balance
+if hold.plan ~= '0' then
+    local plan = call('HMGET', KEYS[5], 'epoch', 'remain', 'period')
+    if plan[1] == ARGV[1] and plan[3] == hold.period then
+        source, field, balance = KEYS[5], 'remain', tonumber(plan[2]) + hold.amount
+    end
+elseif user_lives then
+    source, field, balance = KEYS[2], 'quota', tonumber(user[2]) + hold.amount
 end
-if source and not bounded(source.balance + hold.amount) then return {'bounds'} end
-if token and not bounded(token.balance + hold.amount) then return {'bounds'} end
+local remain = token_lives and tonumber(token[2]) + hold.amount or 0
+if source and balance > BOUND or remain > BOUND then return {'bounds'} end
 
-if source then
-    redis.call('HSET', source.key, source == user and 'quota' or 'remain',
-               decimal(source.balance + hold.amount))
+if source then call('HSET', source, field, format('%.0f', balance)) end
+if token_lives then call('HSET', KEYS[3], 'remain', format('%.0f', remain)) end
+if user_lives and hold.trusted > 0 then
+    call('HSET', KEYS[2], 'exposed', format('%.0f', tonumber(user[3]) - hold.trusted))
 end
-if token then
-    redis.call('HSET', token.key, 'remain', decimal(token.balance + hold.amount))
-end
-if user and hold.trusted > 0 then
-    redis.call('HSET', user.key, 'exposed', decimal(user.exposed - hold.trusted))
-end
-hold.amount, hold.lapsed, hold.trusted = 0, 1, 0
-redis.call('HSET', KEYS[4], id, hold_text(hold))
-redis.call('ZREM', KEYS[5], id)
+hold.amount, hold.lapsed, hold.trusted, hold.due = 0, true, 0, 0
+call('HSET', KEYS[4], ARGV[4], hold_text(hold))
 return {'ok'}

@@ -7,54 +7,53 @@
 --       (id 0: not given)
 -- Never overwrites a live hash: its balance is newer than what MySQL knows.
 -- -> ok
+-- @include prologue
+-- @include fence
+-- @include hold
 
-local no = fence()
-if no then return {no} end
-
-local user_id, token_id, plan_id = integer(ARGV[4]), integer(ARGV[7]), integer(ARGV[10])
-local period = integer(ARGV[12])
 local next_key = 3
-local function given(id, live)
-    if id == 0 then return nil end
+-- The key to fill, nil when the account is not given or lives.
+local function wanted(id)
+    if id == '0' then return nil end
     local key = KEYS[next_key]
     next_key = next_key + 1
-    if live(key) then return nil end
+    if call('HGET', key, 'epoch') == ARGV[1] then return nil end
     return key
 end
-local user = given(user_id, live_user)
-local token = given(token_id, live_token)
-local plan = given(plan_id, live_plan)
+local user, token, plan = wanted(ARGV[4]), wanted(ARGV[7]), wanted(ARGV[10])
 if not (user or token or plan) then return {'ok'} end
 
-local quota, remain, plan_remain = integer(ARGV[5]), integer(ARGV[8]), integer(ARGV[11])
+local quota, remain, plan_remain = tonumber(ARGV[5]), tonumber(ARGV[8]), tonumber(ARGV[11])
 local exposed = 0
-if not (quota and remain and plan_remain and period) then return {'bounds'} end
-local holds = redis.call('HGETALL', KEYS[2])
+local holds = call('HGETALL', KEYS[2])
 for i = 2, #holds, 2 do
     local hold = parse_hold(holds[i])
-    if hold.user == user_id then
+    if hold.user == ARGV[4] then
         exposed = exposed + hold.trusted
-        if hold.plan == 0 then quota = quota - hold.amount end
+        if hold.plan == '0' then quota = quota - hold.amount end
     end
-    if hold.token == token_id then remain = remain - hold.amount end
-    if hold.plan == plan_id and hold.period == period then
+    if hold.token == ARGV[7] then remain = remain - hold.amount end
+    if hold.plan == ARGV[10] and hold.period == ARGV[12] then
         plan_remain = plan_remain - hold.amount
     end
 end
-if not (bounded(quota) and bounded(remain) and bounded(plan_remain)) then return {'bounds'} end
+if math.max(math.abs(quota), math.abs(remain), math.abs(plan_remain)) > BOUND then
+    return {'bounds'}
+end
 
 if user then
-    redis.call('DEL', user)
-    redis.call('HSET', user, 'epoch', ARGV[1], 'quota', decimal(quota), 'used', '0',
-               'authver', ARGV[6], 'exposed', decimal(exposed))
+    call('DEL', user)
+    call('HSET', user, 'epoch', ARGV[1], 'quota', format('%.0f', quota), 'used', '0',
+         'authver', ARGV[6], 'exposed', format('%.0f', exposed))
 end
 if token then
-    redis.call('DEL', token)
-    redis.call('HSET', token, 'epoch', ARGV[1], 'remain', decimal(remain), 'used', '0',
-               'unlimited', ARGV[9])
+    call('DEL', token)
+    call('HSET', token, 'epoch', ARGV[1], 'remain', format('%.0f', remain),
+         'unlimited', ARGV[9])
 end
 if plan then
-    redis.call('DEL', plan)
-    redis.call('HSET', plan, 'epoch', ARGV[1], 'remain', decimal(plan_remain), 'period', ARGV[12])
+    call('DEL', plan)
+    call('HSET', plan, 'epoch', ARGV[1], 'remain', format('%.0f', plan_remain),
+         'period', ARGV[12])
 end
 return {'ok'}

@@ -4,16 +4,16 @@
 -- KEYS  state, user, holds
 -- ARGV  epoch, run, deadline, user id
 -- -> ok QUOTA USED HELD AUTHVER | missing
+-- @include prologue
+-- @include fence
+-- @include hold
 
-local no = fence()
-if no then return {no} end
-
-local user = live_user(KEYS[2])
-if not user then return {'missing'} end
-local user_id, held = integer(ARGV[4]), 0
-local holds = redis.call('HGETALL', KEYS[3])
+local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'used', 'authver')
+if user[1] ~= ARGV[1] then return {'missing'} end
+local held = 0
+local holds = call('HGETALL', KEYS[3])
 for i = 2, #holds, 2 do
     local hold = parse_hold(holds[i])
-    if hold.user == user_id and hold.plan == 0 then held = held + hold.amount end
+    if hold.user == ARGV[4] and hold.plan == '0' then held = held + hold.amount end
 end
-return {'ok', decimal(user.balance), decimal(user.used), decimal(held), decimal(user.authver)}
+return {'ok', user[2], user[3], format('%.0f', held), user[4]}

@@ -1,69 +1,63 @@
 #!lua
 -- reserve - takes the deposit of a new request, or refuses it.
 --
--- KEYS  state, user, token, holds, due, ended, then one per plan of the funding list
+-- KEYS  state, user, token, holds, ended, then one per plan of the funding list
 -- ARGV  epoch, run, deadline, request id, user id, token id, amount, trust, authver, node, worker,
 --       lease in ms, then the funding list in order of preference (plan id, 0 for the wallet)
 -- Declares no allow-oom: without memory no new request is taken.
 -- -> ok PLAN | ended | duplicate | missing | stale | token_short REMAIN | user_short | bounds
+-- @include prologue
+-- @include fence
 
-local no = fence()
-if no then return {no} end
+local id, amount, trust = ARGV[4], tonumber(ARGV[7]), tonumber(ARGV[8])
+if call('ZSCORE', KEYS[5], id) then return {'ended'} end
+if call('HEXISTS', KEYS[4], id) == 1 then return {'duplicate'} end
+if amount < 0 or amount > BOUND then return {'bounds'} end
 
-local id, amount, trust = ARGV[4], integer(ARGV[7]), integer(ARGV[8])
-if redis.call('ZSCORE', KEYS[6], id) then return {'ended'} end
-if redis.call('HEXISTS', KEYS[4], id) == 1 then return {'duplicate'} end
-if not amount or amount < 0 then return {'bounds'} end
+local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'authver', 'exposed')
+local token = call('HMGET', KEYS[3], 'epoch', 'remain', 'unlimited')
+if user[1] ~= ARGV[1] or token[1] ~= ARGV[1] then return {'missing'} end
+local quota, exposed, remain = tonumber(user[2]), tonumber(user[4]), tonumber(token[2])
+local unlimited = token[3] == '1'
 
-local user, token = live_user(KEYS[2]), live_token(KEYS[3])
-if not user or not token then return {'missing'} end
-local plans = {}
-for i = 7, #KEYS do
-    local plan = live_plan(KEYS[i])
-    if not plan then return {'missing'} end
-    plans[#plans + 1] = plan
+if tonumber(ARGV[9]) < tonumber(user[3]) then return {'stale'} end
+if not unlimited and (remain <= 0 or remain < amount) then
+    return {'token_short', token[2]}
 end
 
-if integer(ARGV[9]) < user.authver then return {'stale'} end
-if not token.unlimited and (token.balance <= 0 or token.balance < amount) then
-    return {'token_short', decimal(token.balance)}
-end
-
-local hold = {user = integer(ARGV[5]), token = integer(ARGV[6]), plan = 0, amount = amount,
-              earned = 0, lapsed = 0, node = ARGV[10], worker = integer(ARGV[11]), period = 0,
-              trusted = 0}
-local source, next_plan = nil, 1
+local funding, period, plan_remain, plan_key
+local next_key = 6
 for i = 13, #ARGV do
-    local free
     if ARGV[i] == '0' then
-        source, free = user, user.balance - user.exposed
+        if quota - exposed >= amount then funding = '0' break end
     else
-        source = plans[next_plan]
-        next_plan = next_plan + 1
-        free = source.balance
+        local plan = call('HMGET', KEYS[next_key], 'epoch', 'remain', 'period')
+        if plan[1] ~= ARGV[1] then return {'missing'} end
+        plan_remain, period, plan_key = tonumber(plan[2]), plan[3], KEYS[next_key]
+        if plan_remain >= amount then funding = ARGV[i] break end
+        next_key = next_key + 1
     end
-    if free >= amount then
-        hold.plan = integer(ARGV[i])
-        hold.period = source.period or 0
-        break
-    end
-    source = nil
 end
-if not source then return {'user_short'} end
+if not funding then return {'user_short'} end
+local wallet = funding == '0'
 
 -- Trusted: no deposit while the free balance stays above what the operator set. A token with a
 -- limit always deposits.
-if source == user and trust > 0 and token.unlimited and amount > 0 and
-        user.balance - user.exposed - amount > trust then
-    hold.amount, hold.trusted = 0, amount
+local held, trusted = amount, 0
+if wallet and trust > 0 and unlimited and amount > 0 and quota - exposed - amount > trust then
+    held, trusted = 0, amount
 end
-local left, token_left = source.balance - hold.amount, token.balance - hold.amount
-local exposed = user.exposed + hold.trusted
-if not (bounded(left) and bounded(token_left) and bounded(exposed)) then return {'bounds'} end
+if remain - held < -BOUND or exposed + trusted > BOUND then return {'bounds'} end
 
-redis.call('HSET', source.key, source == user and 'quota' or 'remain', decimal(left))
-if hold.trusted > 0 then redis.call('HSET', user.key, 'exposed', decimal(exposed)) end
-redis.call('HSET', token.key, 'remain', decimal(token_left))
-redis.call('HSET', KEYS[4], id, hold_text(hold))
-redis.call('ZADD', KEYS[5], decimal(NOW + integer(ARGV[12])), id)
-return {'ok', decimal(hold.plan)}
+if not wallet then
+    call('HSET', plan_key, 'remain', format('%.0f', plan_remain - held))
+elseif trusted > 0 then
+    call('HSET', KEYS[2], 'exposed', format('%.0f', exposed + trusted))
+else
+    call('HSET', KEYS[2], 'quota', format('%.0f', quota - held))
+end
+call('HSET', KEYS[3], 'remain', format('%.0f', remain - held))
+call('HSET', KEYS[4], id,
+     format('%s %s %s %.0f 0 0 %s %s %s %.0f %.0f', ARGV[5], ARGV[6], funding, held, ARGV[10],
+            ARGV[11], wallet and '0' or period, trusted, NOW + ARGV[12]))
+return {'ok', funding}

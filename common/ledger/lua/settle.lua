@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- settle - the one way money moves for good: charge, refund, expired, credit, adjust.
 --
--- KEYS  state, user, holds, due, ended, journal, then token and plan as far as given
+-- KEYS  state, user, holds, ended, journal, then token and plan as far as given
 -- ARGV  epoch, run, deadline, entry id, kind, user id, token id, plan id, amount, channel id,
 --       token delta, token unlimited (0, 1, -1: leave it), authver (0: leave it), record
 -- A lost hold counts as 0, a lapsed one holds 0. Never refused for lack of money. A charge that
@@ -9,70 +9,73 @@
 -- A hold names its funding: when it is another plan than the caller's (whose reserve's answer was
 -- lost), "plan ID" tells which key to declare.
 -- -> ok | clamped | ended | missing | plan ID | mismatch | bounds
+-- @include prologue
+-- @include fence
 
-local no = fence()
-if no then return {no} end
+local id, kind, token_id, plan_id = ARGV[4], ARGV[5], ARGV[7], ARGV[8]
+local amount, delta, authver = tonumber(ARGV[9]), tonumber(ARGV[11]), tonumber(ARGV[13])
+if call('ZSCORE', KEYS[4], id) then return {'ended'} end
+if amount < -BOUND or amount > BOUND or delta < -BOUND or delta > BOUND then return {'bounds'} end
 
-local id, kind, amount, delta = ARGV[4], ARGV[5], integer(ARGV[9]), integer(ARGV[11])
-local user_id, token_id, plan_id = integer(ARGV[6]), integer(ARGV[7]), integer(ARGV[8])
-local authver = integer(ARGV[13])
-if redis.call('ZSCORE', KEYS[5], id) then return {'ended'} end
-if not amount or not delta or not authver then return {'bounds'} end
-
-local hold = parse_hold(redis.call('HGET', KEYS[3], id))
-if hold and (hold.user ~= user_id or hold.token ~= token_id) then return {'mismatch'} end
-if hold and hold.plan ~= plan_id then return {'plan', decimal(hold.plan)} end
-
-local user = live_user(KEYS[2])
-local token = token_id ~= 0 and live_token(KEYS[7])
-local plan = plan_id ~= 0 and live_plan(KEYS[#KEYS])
-if user == nil or token == nil or plan == nil then return {'missing'} end
-
-local back = hold and hold.amount or 0
-local clamped = false
-if amount > 0 then
-    local room = (plan or user).balance + back + BOUND
-    if token then room = math.min(room, token.balance + back + delta + BOUND) end
-    clamped = amount > room
-    amount = math.min(amount, math.max(room, 0))
-end
--- The deposit of a period that has ended went with it: only what the bill exceeds it by is
--- charged to the running one.
-local moved = back - amount
-if plan and hold and hold.period ~= plan.period then moved = math.min(moved, 0) end
-local left = (plan or user).balance + moved
-local token_left = token and token.balance + back - amount + delta or 0
-if not (bounded(left) and bounded(token_left)) then return {'bounds'} end
-local spent = (kind == 'credit' or kind == 'adjust') and 0 or amount
-
-if plan then redis.call('HSET', plan.key, 'remain', decimal(left)) end
-redis.call('HSET', user.key,
-           'quota', decimal(plan and user.balance or left),
-           'used', decimal(saturated(user.used + spent)),
-           'authver', decimal(math.max(user.authver, authver)),
-           'exposed', decimal(user.exposed - (hold and hold.trusted or 0)))
-if token then
-    redis.call('HSET', token.key, 'remain', decimal(token_left),
-               'used', decimal(saturated(token.used + spent)))
-    if ARGV[12] ~= '-1' then redis.call('HSET', token.key, 'unlimited', ARGV[12]) end
-end
+local back, trusted, deposit_period = 0, 0, nil
+local hold = call('HGET', KEYS[3], id)
 if hold then
-    redis.call('HDEL', KEYS[3], id)
-    redis.call('ZREM', KEYS[4], id)
+    local held_user, held_token, held_plan, held, period, estimate =
+        match(hold, '^(%d+) (%d+) (%d+) (%d+) %S+ %S+ %S+ %S+ (%d+) (%d+)')
+    if held_user ~= ARGV[6] or held_token ~= token_id then return {'mismatch'} end
+    if held_plan ~= plan_id then return {'plan', held_plan} end
+    back, trusted, deposit_period = tonumber(held), tonumber(estimate), period
 end
-local fields = {'i', id, 'k', kind, 'u', ARGV[6], 't', ARGV[7], 'p', ARGV[8],
-                'a', decimal(amount), 'c', ARGV[10]}
-local function field(name, value)
-    fields[#fields + 1] = name
-    fields[#fields + 1] = value
+
+local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'used')
+if user[1] ~= ARGV[1] then return {'missing'} end
+local balance, remain, over = tonumber(user[2]), nil, false
+if token_id ~= '0' then
+    local token = call('HMGET', KEYS[6], 'epoch', 'remain')
+    if token[1] ~= ARGV[1] then return {'missing'} end
+    remain = tonumber(token[2]) + delta
 end
+if plan_id ~= '0' then
+    local plan = call('HMGET', KEYS[#KEYS], 'epoch', 'remain', 'period')
+    if plan[1] ~= ARGV[1] then return {'missing'} end
+    balance, over = tonumber(plan[2]), hold and deposit_period ~= plan[3]
+end
+
+local room = math.max(0, BOUND + back + math.min(balance, remain or balance))
+local clamped = amount > room
+if clamped then amount = room end
+-- The deposit of a period that is over went with it: only what the bill exceeds it by is charged
+-- to the running one.
+local left = balance + (over and math.min(back - amount, 0) or back - amount)
+if remain then remain = remain + back - amount end
+if left > BOUND or left < -BOUND then return {'bounds'} end
+if remain and (remain > BOUND or remain < -BOUND) then return {'bounds'} end
+
+local used = tonumber(user[3])
+if kind ~= 'credit' and kind ~= 'adjust' then used = math.min(used + amount, BOUND) end
+if plan_id == '0' then
+    call('HSET', KEYS[2], 'quota', format('%.0f', left), 'used', format('%.0f', used))
+else
+    call('HSET', KEYS[#KEYS], 'remain', format('%.0f', left))
+    call('HSET', KEYS[2], 'used', format('%.0f', used))
+end
+if authver > 0 and authver > tonumber(call('HGET', KEYS[2], 'authver')) then
+    call('HSET', KEYS[2], 'authver', ARGV[13])
+end
+if trusted > 0 then call('HINCRBY', KEYS[2], 'exposed', format('%.0f', -trusted)) end
+if remain then call('HSET', KEYS[6], 'remain', format('%.0f', remain)) end
+if remain and ARGV[12] ~= '-1' then call('HSET', KEYS[6], 'unlimited', ARGV[12]) end
+if hold then call('HDEL', KEYS[3], id) end
+
+local charged, at = format('%.0f', amount), nil
 if kind == 'adjust' then
-    field('d', ARGV[11])
-    field('n', ARGV[12])
-    field('v', ARGV[13])
+    at = call('XADD', KEYS[5], '*', 'i', id, 'k', kind, 'u', ARGV[6], 't', token_id,
+              'p', plan_id, 'a', charged, 'c', ARGV[10], 'd', ARGV[11], 'n', ARGV[12],
+              'v', ARGV[13], 'r', ARGV[14])
+else
+    at = call('XADD', KEYS[5], '*', 'i', id, 'k', kind, 'u', ARGV[6], 't', token_id,
+              'p', plan_id, 'a', charged, 'c', ARGV[10], 'r', ARGV[14])
 end
-if ARGV[14] ~= '' then field('r', ARGV[14]) end
-local at = redis.call('XADD', KEYS[6], '*', unpack(fields))
 -- The marker carries the time of its journal entry, so that trim knows whether it was applied.
-redis.call('ZADD', KEYS[5], string.match(at, '^%d+'), id)
+call('ZADD', KEYS[4], match(at, '^%d+'), id)
 return {clamped and 'clamped' or 'ok'}

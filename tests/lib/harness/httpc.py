@@ -90,7 +90,7 @@ class HttpClient:
     ) -> socket.socket:
         """Sends a request and returns its socket, for clients that do not wait for the answer."""
         sock = socket.create_connection(("127.0.0.1", self.port), timeout=60)
-        fields = [("Host", "localhost"), ("Content-Length", str(len(body))), *headers]
+        fields = [("Host", f"127.0.0.1:{self.port}"), ("Content-Length", str(len(body))), *headers]
         lines = [f"{method} {uri} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
         sock.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         return sock

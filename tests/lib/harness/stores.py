@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import shutil
 import socket
 import subprocess
@@ -31,6 +32,7 @@ class MariaDB:
             f"--datadir={self.data}",
             f"--socket={self.socket}",
             f"--pid-file={self.directory}/pid",
+            f"--tmpdir={self.directory}",
             "--skip-networking",
             "--skip-name-resolve",
             "--innodb-buffer-pool-size=64M",
@@ -55,7 +57,9 @@ class MariaDB:
         ]
         if getpass.getuser() == "root":
             argv.append("--user=root")
-        done = subprocess.run(argv, capture_output=True, text=True)
+        # A starting server removes what it takes for left-over temporary tables, others' too.
+        apart = {**os.environ, "TMPDIR": str(self.directory)}
+        done = subprocess.run(argv, capture_output=True, text=True, env=apart)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def start(self) -> None:

@@ -4,5 +4,5 @@ unit_args_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_args_LDADD = $(BASE_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-args
 
-dist_check_SCRIPTS += tests/unit/ctl/manual.sh
-TESTS += tests/unit/ctl/manual.sh
+dist_check_SCRIPTS += tests/unit/ctl/manual.sh tests/unit/ctl/offline.sh
+TESTS += tests/unit/ctl/manual.sh tests/unit/ctl/offline.sh

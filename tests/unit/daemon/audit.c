@@ -139,7 +139,8 @@ static void an_entry_of_nobody_turns_it_red(void **state)
     books_run(site->books, "UPDATE ledger_entry SET user_id = 129 WHERE amount_quota = 0;"
                            "INSERT INTO ledger_entry (request_id, shard, kind, user_id,"
                            " amount_quota, batch, at) VALUES"
-                           " (x'01987000000070008000000000000077', 1, 'charge', 129, 3, '', NOW(6))");
+                           " (x'01987000000070008000000000000077', 1, 'charge', 129, 3, '',"
+                           " NOW(6))");
     assert_false(site_audit(site)->clean);
 }
 

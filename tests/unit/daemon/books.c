@@ -170,7 +170,8 @@ const struct tg_entry *books_charge(int64_t user, int64_t amount)
                    ",\"token_id\":%" PRId64 ",\"served_model\":\"m\",\"stream\":1,\"input\":3,"
                    "\"quota\":%" PRId64 ",\"total_us\":250000,\"unknown\":[1],"
                    "\"stages_json\":{\"access\":12}},"
-                   "\"detail\":{\"attempts_json\":[{\"channel\":7}],\"bill_json\":{\"a\":\"\\u00e9\"}}}",
+                   "\"detail\":{\"attempts_json\":[{\"channel\":7}],"
+                   "\"bill_json\":{\"a\":\"\\u00e9\"}}}",
                    id, made, user, entry->token_id, amount);
     entry->record = (struct tg_span){.ptr = records[at], .len = (size_t)len};
     return entry;

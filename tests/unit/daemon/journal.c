@@ -170,9 +170,8 @@ static void credits_and_adjustments_are_marked_and_move_what_they_say(void **sta
 {
     struct tg_arena *arena = tg_arena_new();
     const struct tg_entry *entries[8];
-    struct tg_entry *pending;
+    struct tg_entry_list pending;
     struct tg_error err;
-    size_t count;
 
     (void)state;
     books_run(books,
@@ -181,11 +180,11 @@ static void credits_and_adjustments_are_marked_and_move_what_they_say(void **sta
               "INSERT INTO adjustments (entry_id, user_id, token_id, delta, unlimited, authver)"
               " VALUES (x'01987000000070008000000000000002', 1, 11, 40, 1, 9),"
               " (x'01987000000070008000000000000003', 1, 11, -10, -1, 0)");
-    assert_int_equal(tg_pending_entries(books->main_db, arena, 8, &pending, &count, &err), TG_OK);
-    assert_int_equal(count, 3);
-    for (size_t i = 0; i < count; i++)
-        entries[i] = &pending[i];
-    struct tg_journal_batch batch = batch_of(entries, count);
+    assert_int_equal(tg_pending_entries(books->main_db, arena, 8, &pending, &err), TG_OK);
+    assert_int_equal(pending.count, 3);
+    for (size_t i = 0; i < pending.count; i++)
+        entries[i] = &pending.entries[i];
+    struct tg_journal_batch batch = batch_of(entries, pending.count);
     assert_int_equal(apply(books->main_db, &batch), 3);
     assert_int_equal(apply(books->main_db, &batch), 0);
     assert_int_equal(books_main(books, "SELECT quota FROM users WHERE id = 1"), 1070);
@@ -194,8 +193,8 @@ static void credits_and_adjustments_are_marked_and_move_what_they_say(void **sta
     assert_int_equal(books_main(books, "SELECT authver FROM users WHERE id = 1"), 9);
     assert_int_equal(books_main(books, "SELECT remain_quota FROM tokens WHERE id = 11"), 530);
     assert_int_equal(books_main(books, "SELECT unlimited FROM tokens WHERE id = 11"), 1);
-    assert_int_equal(tg_pending_entries(books->main_db, arena, 8, &pending, &count, &err), TG_OK);
-    assert_int_equal(count, 0);
+    assert_int_equal(tg_pending_entries(books->main_db, arena, 8, &pending, &err), TG_OK);
+    assert_int_equal(pending.count, 0);
     assert_int_equal(books_main(books, "SELECT COUNT(*) FROM log_batch"), 0);
     tg_arena_free(arena);
 }

@@ -76,7 +76,7 @@ static bool watch_round(void)
 
 static int64_t journal_len(void)
 {
-    return atoll(test_redis_say(site->redis, "XLEN", "tg:{s01}:journal", NULL));
+    return strtoll(test_redis_say(site->redis, "XLEN", "tg:{s01}:journal", NULL), NULL, 10);
 }
 
 static size_t spool_files(void)

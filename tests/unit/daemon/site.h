@@ -41,6 +41,7 @@ void site_drop_last(struct site *site, int shard);
 struct tg_replay site_replay(struct site *site);
 /* The report of one audit. Owns: static storage. */
 const struct tg_audit_report *site_audit(struct site *site);
-void site_is_clean(struct site *site); /* moves the records first; fails with the first difference */
+/* Moves the records first; fails with the first difference. */
+void site_is_clean(struct site *site);
 
 #endif

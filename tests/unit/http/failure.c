@@ -46,78 +46,83 @@ static void stop(struct run *run)
 static const struct tg_span body_pieces[] = {{"first,", 6}, {"second,", 7}, {"third", 5}};
 static const char body_text[] = "first,second,third";
 
-/* The first request is answered and the connection kept; the second is read whole and the
- * connection closed without a byte. Connections after that answer. */
-static void close_at_second_request(struct test_server *server, int fd, int connection)
+/* Each connection answers one request, then closes: at once, or when the next request has come. */
+static void close_after_answer(struct test_server *server, int fd, int connection)
 {
-    if (!test_read_request(server, fd))
-        return;
-    test_send_answer(fd, 200, "", "ok");
-    if (connection == 0)
-        (void)!test_read_request(server, fd);
-    else
-        test_wait_closed(server, fd);
-}
-
-static void close_before_second_request(struct test_server *server, int fd, int connection)
-{
-    if (!test_read_request(server, fd))
-        return;
-    test_send_answer(fd, 200, "", "ok");
-    if (connection > 0)
-        test_wait_closed(server, fd);
-}
-
-static void a_request_on_a_dead_kept_connection_is_sent_once_more_and_whole(void **state)
-{
-    test_script *const scripts[] = {close_at_second_request, close_before_second_request};
-    const int requests[] = {3, 2};
-
-    (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(scripts); i++) {
-        struct run run;
-
-        start(&run, scripts[i]);
-        run.spec.method = "POST";
-        run.spec.body = body_pieces;
-        run.spec.body_count = 3;
-        go(&run);
-        assert_int_equal(run.result.end, TG_HTTP_DONE);
-        go(&run);
-        assert_int_equal(run.result.end, TG_HTTP_DONE);
-        assert_int_equal(run.result.status, 200);
-        assert_string_equal(tg_buf_text(&run.recorded.body), "ok");
-        assert_int_equal(run.server.requests, requests[i]);
-        assert_int_equal(run.server.connections, 2);
-        assert_string_equal(tg_buf_text(&run.server.body), body_text);
-        assert_non_null(strstr(run.server.head.data, "\r\nContent-Length: 18\r\n"));
-        stop(&run);
-    }
-}
-
-/* Answers the very first request only. */
-static void answer_once_ever(struct test_server *server, int fd, int connection)
-{
-    if (test_read_request(server, fd) && connection == 0) {
+    (void)connection;
+    if (test_read_request(server, fd))
         test_send_answer(fd, 200, "", "ok");
-        (void)!test_read_request(server, fd);
-    }
 }
 
-static void it_is_not_sent_a_third_time(void **state)
+static void close_at_next_request(struct test_server *server, int fd, int connection)
+{
+    (void)connection;
+    if (!test_read_request(server, fd))
+        return;
+    test_send_answer(fd, 200, "", "ok");
+    (void)!test_read_request(server, fd);
+}
+
+static void post_body(struct run *run)
+{
+    run->spec.method = "POST";
+    run->spec.body = body_pieces;
+    run->spec.body_count = 3;
+}
+
+static void a_kept_connection_known_to_be_dead_is_not_used(void **state)
 {
     struct run run;
 
     (void)state;
-    start(&run, answer_once_ever);
-    run.spec.method = "POST";
-    run.spec.body = body_pieces;
-    run.spec.body_count = 3;
+    start(&run, close_after_answer);
+    post_body(&run);
+    go(&run);
+    assert_int_equal(run.result.end, TG_HTTP_DONE);
+    test_wait_count(&run.server, &run.server.ended, 1);
+    go(&run);
+    assert_int_equal(run.result.end, TG_HTTP_DONE);
+    assert_false(run.result.reused);
+    assert_int_equal(run.server.requests, 2);
+    assert_string_equal(tg_buf_text(&run.server.body), body_text);
+    assert_non_null(strstr(run.server.head.data, "\r\nContent-Length: 18\r\n"));
+    stop(&run);
+}
+
+static void a_body_that_went_out_is_not_sent_again_unasked(void **state)
+{
+    struct run run;
+
+    (void)state;
+    start(&run, close_at_next_request);
+    post_body(&run);
     go(&run);
     assert_int_equal(run.result.end, TG_HTTP_DONE);
     go(&run);
     assert_int_equal(run.result.end, TG_HTTP_RESET);
+    assert_true(run.result.reused);
     assert_true(run.result.body_sent);
+    assert_int_equal(run.server.connections, 1);
+    assert_int_equal(run.server.requests, 2);
+    assert_string_equal(tg_buf_text(&run.server.body), body_text);
+    go(&run); /* when asked, over a fresh connection and whole */
+    assert_int_equal(run.result.end, TG_HTTP_DONE);
+    assert_int_equal(run.server.connections, 2);
+    assert_int_equal(run.server.requests, 3);
+    assert_string_equal(tg_buf_text(&run.server.body), body_text);
+    stop(&run);
+}
+
+static void a_request_without_a_body_is_repeated_once(void **state)
+{
+    struct run run;
+
+    (void)state;
+    start(&run, close_at_next_request);
+    go(&run);
+    assert_int_equal(run.result.end, TG_HTTP_DONE);
+    go(&run);
+    assert_int_equal(run.result.end, TG_HTTP_DONE);
     assert_int_equal(run.server.connections, 2);
     assert_int_equal(run.server.requests, 3);
     stop(&run);
@@ -135,9 +140,7 @@ static void a_fresh_connection_that_closes_is_not_tried_again(void **state)
 
     (void)state;
     start(&run, close_at_once);
-    run.spec.method = "POST";
-    run.spec.body = body_pieces;
-    run.spec.body_count = 3;
+    post_body(&run);
     go(&run);
     assert_int_equal(run.result.end, TG_HTTP_RESET);
     assert_int_equal(run.result.status, 0);
@@ -435,8 +438,9 @@ static void a_half_closed_client_does_not_make_it_spin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_on_a_dead_kept_connection_is_sent_once_more_and_whole),
-        cmocka_unit_test(it_is_not_sent_a_third_time),
+        cmocka_unit_test(a_kept_connection_known_to_be_dead_is_not_used),
+        cmocka_unit_test(a_body_that_went_out_is_not_sent_again_unasked),
+        cmocka_unit_test(a_request_without_a_body_is_repeated_once),
         cmocka_unit_test(a_fresh_connection_that_closes_is_not_tried_again),
         cmocka_unit_test(each_limit_of_time_has_its_own_end),
         cmocka_unit_test(broken_answers_have_an_end_each),

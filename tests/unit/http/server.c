@@ -40,6 +40,7 @@ static void *serve(void *context)
             server->script(server, fd, server->connections - 1);
         set_fd(server, -1);
         close(fd);
+        count(server, &server->ended);
     }
     return NULL;
 }

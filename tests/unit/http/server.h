@@ -23,6 +23,7 @@ struct test_server {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int connections, requests, closed; /* closed: the peer ended a connection */
+    int ended;                         /* connections that the script is done with */
     int fd;                            /* of the connection being served, -1: none */
     bool stopping;
     struct tg_buf head, body; /* of the last request */

@@ -43,7 +43,7 @@ void play_reset(struct play *play)
     play->until_ms = 0;
     test_redis_say(play->server, "FLUSHALL", NULL);
     play_expect(play, "begin", "state", "", "ok");
-    play_expect(play, "finish", "state holds due", "''", "ok");
+    play_expect(play, "finish", "state holds", "''", "ok");
 }
 
 void play_load(struct play *play, const char *quota, const char *remain, const char *unlimited)

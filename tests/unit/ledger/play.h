@@ -1,6 +1,6 @@
 /* play - the ledger's scripts on a private Redis, one call a line.
  *
- *     play_expect(play, "reserve", "state user:1 token:2 holds due ended",
+ *     play_expect(play, "reserve", "state user:1 token:2 holds ended",
  *                 "R1 1 2 100 0 1 node 5 60000 0", "ok");
  *     play_holds(play, "user:1", "quota", "900");
  *
@@ -23,10 +23,10 @@ struct play {
 };
 
 /* What most calls of one request use: user 1, token 2. */
-#define RESERVE "state user:1 token:2 holds due ended"
+#define RESERVE "state user:1 token:2 holds ended"
 #define EXTEND RESERVE
-#define SETTLE "state user:1 holds due ended journal token:2"
-#define LAPSE "state user:1 token:2 holds due"
+#define SETTLE "state user:1 holds ended journal token:2"
+#define LAPSE "state user:1 token:2 holds"
 
 void play_start(struct play *play);
 void play_stop(struct play *play);

@@ -178,38 +178,46 @@ static void holds_name_their_holder(void **state)
     books_done_with(&call);
 }
 
+static struct tg_hold only_hold(struct tg_shard_call *call, struct tg_arena *arena)
+{
+    struct tg_hold *holds;
+    size_t count;
+
+    assert_int_equal(tg_shard_holds(call, arena, &holds, &count), TG_OK);
+    assert_int_equal(count, 1);
+    return holds[0];
+}
+
 static void only_an_overdue_hold_lapses(void **state)
 {
     struct tg_shard_call call = books_call(&books);
+    struct tg_ledger_conf conf = {
+        .kv = books.kv, .main_db = books.db, .node = "node", .worker = BOOKS_WORKER};
+    struct tg_ledger *hasty = tg_ledger_new(&conf); /* its leases end at once */
+    struct tg_extend renewal = {.user_id = USER, .token_id = TOKEN, .earned_quota = 3};
     struct tg_arena *arena = tg_arena_new();
-    struct tg_hold *holds, kept;
+    struct tg_hold hold;
     struct tg_entry entry;
-    struct tg_id id;
-    size_t count;
 
     (void)state;
     usual_accounts();
-    assert_int_equal(books_reserve(&books, USER, TOKEN, 10, &id), TG_LEDGER_OK);
-    assert_int_equal(tg_shard_holds(&call, arena, &holds, &count), TG_OK);
-    kept = holds[0];
-    assert_int_equal(tg_shard_lapse(&call, &kept), TG_SHARD_OK);
+    assert_int_equal(books_reserve(&books, USER, TOKEN, 10, &renewal.request_id), TG_LEDGER_OK);
+    hold = only_hold(&call, arena);
+    assert_int_equal(tg_shard_lapse(&call, &hold), TG_SHARD_OK);
     assert_int_equal(books_quota(&books, USER), 990);
-    test_redis_say(books.redis, "ZINCRBY", "tg:{s01}:due", "-1000000",
-                   test_redis_say(books.redis, "ZRANGE", "tg:{s01}:due", "0", "0", NULL), NULL);
-    test_redis_say(books.redis, "DEL", "tg:{s01}:due", NULL); /* a hold nobody waits for */
-    assert_int_equal(tg_shard_lapse(&call, &kept), TG_SHARD_OK);
+    assert_int_equal(tg_ledger_extend(hasty, &renewal, call.deadline_at_us, NULL), TG_LEDGER_OK);
+    assert_int_equal(tg_shard_lapse(&call, &hold), TG_SHARD_OK);
     assert_int_equal(books_quota(&books, USER), 1000);
-    assert_int_equal(tg_shard_holds(&call, arena, &holds, &count), TG_OK);
-    assert_int_equal(count, 1);
-    assert_true(holds[0].lapsed);
-    assert_true(holds[0].due_server_ms == 0 && holds[0].amount_quota == 0);
-    entry = books_charge(id, USER, TOKEN, 4);
+    hold = only_hold(&call, arena);
+    assert_true(hold.lapsed);
+    assert_true(hold.due_server_ms == 0 && hold.amount_quota == 0 && hold.earned_quota == 3);
+    entry = books_charge(renewal.request_id, USER, TOKEN, 4);
     assert_int_equal(books_settle(&books, &entry), TG_LEDGER_OK);
-    assert_int_equal(tg_shard_lapse(&call, &kept), TG_SHARD_ENDED);
+    assert_int_equal(tg_shard_lapse(&call, &hold), TG_SHARD_ENDED);
     assert_int_equal(books_quota(&books, USER), 996);
-    kept.token_id = 5;
-    books_done_with(&call);
+    tg_ledger_free(hasty);
     tg_arena_free(arena);
+    books_done_with(&call);
 }
 
 static void a_rebuild_drops_holds_that_mysql_knows_the_end_of(void **state)

@@ -59,6 +59,8 @@ static pid_t spawn(const struct test_mariadb *server, char *const argv[])
     close(server->keep_open);
     /* Debian keeps the server in sbin, which an ordinary user's PATH lacks */
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", 1);
+    /* a starting server removes what it takes for left-over temporary tables, others' too */
+    setenv("TMPDIR", server->folder, 1);
     execvp(argv[0], argv);
     _exit(127);
 }

@@ -87,6 +87,8 @@ static void an_error_inside_a_good_answer_counts_as_its_own_code(void **state)
          TG_CLASS_UPSTREAM, TG_ERROR_NO_RETRY},
         {"{\"error\":{\"message\":\"x\",\"type\":\"authentication_error\"}}", 401,
          TG_CLASS_ACCOUNT, ACCOUNT},
+        {"{\"error\":{\"message\":\"x\",\"type\":\"server_error\"}}", 500, TG_CLASS_UPSTREAM,
+         NONE},
         {"{\"error\":{\"message\":\"who knows\"}}", 500, TG_CLASS_UPSTREAM, NONE},
     };
 

@@ -19,7 +19,7 @@ struct house {
 };
 
 int64_t house_user(struct house *house, const char *name);
-/* A channel for gpt-a and gpt-b in groups default and vip; key "sk-upstream-0123456789". */
+/* A channel for gpt-a and GPT-A in groups default and vip; key "sk-upstream-0123456789". */
 int64_t house_channel(struct house *house, const char *name);
 
 void users_have_one_name_whatever_its_case(void **state);

@@ -22,7 +22,7 @@ static struct tg_routing_rows routing(struct house *house)
 void a_channel_brings_its_abilities(void **state)
 {
     static const char *const expected[][2] = {
-        {"default", "gpt-a"}, {"default", "gpt-b"}, {"vip", "gpt-a"}, {"vip", "gpt-b"}};
+        {"default", "GPT-A"}, {"default", "gpt-a"}, {"vip", "GPT-A"}, {"vip", "gpt-a"}};
     struct house *house = *state;
     int64_t id = house_channel(house, "one");
     struct tg_routing_rows rows = routing(house);

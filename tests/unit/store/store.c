@@ -19,7 +19,7 @@ int64_t house_user(struct house *house, const char *name)
 
 int64_t house_channel(struct house *house, const char *name)
 {
-    static const char *const models[] = {"gpt-a", "gpt-b", "gpt-a"};
+    static const char *const models[] = {"gpt-a", "GPT-A", "gpt-a"};
     static const char *const groups[] = {"default", "vip"};
     const struct tg_channel_new channel = {.name = name,
                                            .provider = "openai",
@@ -71,6 +71,7 @@ static int enter(void **state)
     struct house *house = *state;
 
     test_mariadb_sql(house->server, "main",
+                     "ALTER DATABASE main COLLATE utf8mb4_general_ci;" /* as an operator may */
                      "DELETE FROM users; DELETE FROM tokens; DELETE FROM channels;"
                      "DELETE FROM channel_keys; DELETE FROM abilities; DELETE FROM model_prices;"
                      "DELETE FROM credits; DELETE FROM adjustments; DELETE FROM options;"

@@ -1,0 +1,125 @@
+/* audit. */
+#include "admin-cgi/ctl/commands.h"
+
+#include "common/base/clock.h"
+#include "common/ledger/audit.h"
+
+static const int64_t redis_wait_us = 2000000;
+
+static void put_difference(struct ctl *ctl, const struct tg_audit_difference *difference)
+{
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_str(&ctl->out, "account", difference->account);
+    tg_json_put_int(&ctl->out, "id", difference->id);
+    tg_json_put_str(&ctl->out, "sum", difference->sum);
+    tg_json_put_int(&ctl->out, "books_quota", difference->books_quota);
+    tg_json_put_int(&ctl->out, "other_quota", difference->other_quota);
+    tg_json_end_object(&ctl->out);
+}
+
+static void put_hold(struct ctl *ctl, const struct tg_hold *hold)
+{
+    char id[TG_ID_TEXT];
+
+    tg_id_format(&hold->request_id, id);
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_str(&ctl->out, "request_id", id);
+    tg_json_put_int(&ctl->out, "user_id", hold->user_id);
+    tg_json_put_int(&ctl->out, "token_id", hold->token_id);
+    tg_json_put_int(&ctl->out, "amount_quota", hold->amount_quota);
+    tg_json_put_int(&ctl->out, "earned_quota", hold->earned_quota);
+    tg_json_put_bool(&ctl->out, "lapsed", hold->lapsed);
+    tg_json_put_str(&ctl->out, "node", hold->node);
+    tg_json_put_int(&ctl->out, "worker", hold->worker);
+    tg_json_end_object(&ctl->out);
+}
+
+static void put_sums(struct ctl *ctl, const struct tg_audit_report *report)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"difference_count", (int64_t)report->difference_count},
+        {"redis_quota", report->redis_quota},
+        {"users_quota", report->users_quota},
+        {"ledger_quota", report->ledger_quota},
+        {"charged_quota", report->charged_quota},
+        {"logged_quota", report->logged_quota},
+        {"users", report->users},
+        {"loaded_users", report->loaded_users},
+        {"open_holds", (int64_t)report->open_holds},
+        {"held_quota", report->held_quota},
+        {"journal_waiting", report->journal_waiting},
+        {"credits_waiting", report->counts.credits_waiting},
+        {"adjustments_waiting", report->counts.adjustments_waiting},
+        {"offline_entries", report->counts.offline_entries},
+        {"log_batches", report->counts.log_batches},
+        {"log_lag_s", report->counts.log_lag_s},
+        {"rebuilds", report->counts.rebuilds},
+        {"rejects", report->counts.rejects},
+        {"orphans", report->counts.orphans},
+        {"expired_empty", report->counts.expired_empty},
+    };
+
+    tg_json_put_bool(&ctl->out, "clean", report->clean);
+    for (size_t i = 0; i < TG_COUNT_OF(numbers); i++)
+        tg_json_put_int(&ctl->out, numbers[i].name, numbers[i].value);
+}
+
+static void put_lists(struct ctl *ctl, const struct tg_audit_report *report)
+{
+    char id[TG_ID_TEXT];
+
+    tg_json_key(&ctl->out, "differences");
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < report->listed_count; i++)
+        put_difference(ctl, &report->differences[i]);
+    tg_json_end_array(&ctl->out);
+    tg_json_key(&ctl->out, "unread_shards");
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < report->unread_count; i++)
+        tg_json_write_int(&ctl->out, report->unread_shards[i]);
+    tg_json_end_array(&ctl->out);
+    tg_json_key(&ctl->out, "holds");
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < report->hold_count; i++)
+        put_hold(ctl, &report->holds[i]);
+    tg_json_end_array(&ctl->out);
+    tg_json_key(&ctl->out, "expired");
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < report->counts.expired_count; i++) {
+        tg_id_format(&report->counts.expired[i], id);
+        tg_json_write_str(&ctl->out, id);
+    }
+    tg_json_end_array(&ctl->out);
+}
+
+enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
+{
+    struct tg_audit_report *report = tg_arena_calloc(ctl->arena, 1, sizeof *report);
+    struct tg_audit audit = {.journal_keep_us =
+                                 tg_conf_int(ctl->conf, TG_OPTION_LEDGER_JOURNAL_KEEP)};
+    enum tg_class class = ctl_open_main(ctl);
+
+    (void)args;
+    if (class == TG_OK)
+        class = ctl_open_log(ctl);
+    if (class == TG_OK)
+        class = ctl_open_redis(ctl);
+    if (class == TG_OK)
+        class = tg_kv_acquire(ctl->kv, tg_now_us() + redis_wait_us, &audit.kv, &ctl->err);
+    audit.main_db = ctl->main_db;
+    audit.log_db = ctl->log_db;
+    if (class == TG_OK)
+        class = tg_audit_run(&audit, ctl->arena, report, &ctl->err);
+    tg_kv_release(audit.kv);
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    put_sums(ctl, report);
+    put_lists(ctl, report);
+    tg_json_end_object(&ctl->out);
+    ctl->failed = !report->clean;
+    return TG_OK;
+}
