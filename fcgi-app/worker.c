@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/conf/node.h"
 #include "fcgi-app/pipeline.h"
 #include "fcgi-app/pool/pool.h"
 #include "fcgi-app/process.h"
@@ -9,12 +10,11 @@
 #include "fcgi-app/shared.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000, NODE_NAME_TEXT = 64 };
+enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000 };
 
 /* ---- what a worker holds ---- */
 
@@ -119,9 +119,7 @@ static enum tg_class open_all(struct tg_worker *worker, struct tg_conf *conf, st
         return class;
     }
     atomic_store(&worker->settings, settings);
-    class = name_node(conf, worker->node, err);
-    if (class == TG_OK)
-        class = tg_crypto_init(err);
+    class = tg_crypto_init(err);
     if (class == TG_OK)
         class = tg_fcgi_library_init(err);
     if (class == TG_OK)
@@ -237,27 +235,9 @@ static bool drain(struct tg_worker *worker, struct tg_pool *pool)
     return tg_pool_drain(pool, tg_now_us() + limit_us);
 }
 
-/* The name is a word of holds and file names. */
-static enum tg_class name_node(const struct tg_conf *conf, char name[NODE_NAME_TEXT],
-                               struct tg_error *err)
-{
-    const char *given = tg_conf_text(conf, TG_OPTION_NODE_NAME);
-
-    if (given[0] != '\0')
-        snprintf(name, NODE_NAME_TEXT, "%s", given);
-    else if (gethostname(name, NODE_NAME_TEXT) != 0)
-        snprintf(name, NODE_NAME_TEXT, "node");
-    name[NODE_NAME_TEXT - 1] = '\0';
-    if (strlen(given) >= NODE_NAME_TEXT || strpbrk(name, " \t\r\n\v\f/") != NULL)
-        return tg_fail(err, TG_CLASS_CONFIG, "node_name",
-                       "node.name: at most %d characters without blanks and slashes",
-                       NODE_NAME_TEXT - 1);
-    return TG_OK;
-}
-
 int tg_worker_run(const struct tg_birth *birth)
 {
-    char node[NODE_NAME_TEXT];
+    char node[TG_NODE_TEXT];
     struct tg_worker worker = {.index = birth->index,
                                .spool_id = tg_unix_us() / 1000 * 1000 + birth->index,
                                .node = node,
@@ -271,6 +251,7 @@ int tg_worker_run(const struct tg_birth *birth)
     struct tg_pool *pool = NULL;
     struct tg_error err;
 
+    tg_conf_node(birth->conf, node);
     if (open_all(&worker, birth->conf, &err) != TG_OK ||
         tg_pool_start(&pool_conf, &pool, &err) != TG_OK) {
         tg_log_error(TG_LOG_ERROR, "worker", &err);
