@@ -7,6 +7,7 @@
 #include "common/conf/node.h"
 #include "common/ledger/audit.h"
 #include "common/ledger/spool.h"
+#include "common/store/change.h"
 
 static const int64_t redis_wait_us = 2000000;
 
@@ -123,6 +124,7 @@ enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
     struct tg_audit_report *report = tg_arena_calloc(ctl->arena, 1, sizeof *report);
     struct tg_audit audit = {.journal_keep_us =
                                  tg_conf_int(ctl->conf, TG_OPTION_LEDGER_JOURNAL_KEEP)};
+    int64_t broken_id = 0;
     enum tg_class class = ctl_open_main(ctl);
 
     (void)args;
@@ -137,12 +139,16 @@ enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
     if (class == TG_OK)
         class = tg_audit_run(&audit, ctl->arena, report, &ctl->err);
     tg_kv_release(audit.kv);
+    if (class == TG_OK)
+        class = tg_change_chain_check(ctl->main_db, &broken_id, &ctl->err);
     if (class != TG_OK)
         return class;
+    report->clean = report->clean && broken_id == 0;
     tg_json_begin_object(&ctl->out);
     put_sums(ctl, report);
     put_spool(ctl);
     put_lists(ctl, report);
+    tg_json_put_int(&ctl->out, "changes_broken_at", broken_id);
     tg_json_end_object(&ctl->out);
     ctl->failed = !report->clean;
     return TG_OK;
