@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/store/ids.h"
 #include "common/store/log_batch.h"
 #include "common/store/movement.h"
 #include "common/store/offline.h"
@@ -45,14 +46,10 @@ int tg_stream_id_compare(const char *a, const char *b)
 
 static void id_list(struct tg_buf *out, const struct tg_entry *const *entries, size_t count)
 {
-    char text[TG_ID_TEXT];
-
     tg_buf_reset(out);
-    for (size_t i = 0; i < count; i++) {
-        tg_id_format(&entries[i]->id, text);
-        tg_buf_printf(out, "%s\"%s\"", i == 0 ? "[" : ",", text);
-    }
-    tg_buf_str(out, count == 0 ? "[]" : "]");
+    for (size_t i = 0; i < count; i++)
+        tg_ids_add(out, &entries[i]->id);
+    tg_ids_end(out);
 }
 
 static enum tg_class lock_cursor(struct work *work)

@@ -95,7 +95,7 @@ static enum tg_class insert_all(const struct entering *entering, const struct ta
     return class;
 }
 
-/* [{"e": id, "m": created_at}, ...]. Owns: the arena. */
+/* [[id, created_at], ...]. Owns: the arena. */
 static const char *key_list(const struct entering *entering)
 {
     struct tg_buf json;
@@ -176,11 +176,6 @@ static enum tg_class insert_records(const struct entering *entering)
     return class == TG_OK ? add_hours(entering) : class;
 }
 
-static bool is_duplicate(enum tg_class class, const struct tg_error *err)
-{
-    return class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0;
-}
-
 /* Takes back what the records' statements have done so far. */
 static enum tg_class take_back(const struct entering *entering)
 {
@@ -242,7 +237,7 @@ static enum tg_class insert_in_any_way(struct entering *entering)
 
     if (class == TG_OK)
         class = insert_records(entering);
-    if (is_duplicate(class, entering->err)) {
+    if (tg_store_is_duplicate(class, entering->err)) {
         class = take_back(entering);
         if (class == TG_OK)
             class = keep_fresh(entering);
