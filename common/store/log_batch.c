@@ -259,16 +259,19 @@ enum tg_class tg_log_applied_trim(struct tg_db *main_db, struct tg_db *log_db,
 {
     static const char oldest[] =
         "SELECT COALESCE(MIN(at), NOW(6)) - INTERVAL 7 DAY FROM log_batch";
-    static const char trim[] = "DELETE FROM log_applied WHERE at < ? LIMIT 10000";
+    enum { PIECE = 10000 }; /* a short transaction each */
+    static const char trim[] = "DELETE FROM log_applied WHERE at < ? LIMIT ?";
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(main_db, oldest, NULL, 0, &rows);
 
     if (class != TG_OK)
         return tg_store_failed(main_db, class, err);
     if (tg_db_next(rows)) {
-        struct tg_db_value values[] = {TG_DB_S(tg_db_text(rows, 0))};
+        struct tg_db_value values[] = {TG_DB_S(tg_db_text(rows, 0)), TG_DB_I(PIECE)};
 
-        class = tg_db_run(log_db, trim, values, 1, err);
+        do {
+            class = tg_db_run(log_db, trim, values, 2, err);
+        } while (class == TG_OK && tg_db_done(log_db).affected == PIECE);
     }
     tg_db_rows_free(rows);
     return class;
