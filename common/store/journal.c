@@ -68,8 +68,8 @@ static enum tg_class lock_cursor(struct work *work)
     if (!tg_db_next(rows)) {
         class = tg_fail(work->err, TG_CLASS_INTERNAL, "ledger_no_cursor",
                         "shard %d has no row in ledger_cursor", batch->shard);
-    } else if (tg_db_int(rows, 0) != batch->epoch || strcmp(tg_db_text(rows, 1), batch->run_id) ||
-               tg_db_int(rows, 3) == 0) {
+    } else if (tg_db_int(rows, 0) != batch->epoch ||
+               strcmp(tg_db_text(rows, 1), batch->run_id) != 0 || tg_db_int(rows, 3) == 0) {
         class = tg_fail(work->err, TG_CLASS_CONFLICT, "ledger_moved",
                         "shard %d is of epoch %" PRId64 " now, not %" PRId64
                         ", or of another server or owner",
@@ -256,13 +256,13 @@ static enum tg_class enter_entries(struct work *work)
 enum tg_class tg_journal_apply(struct tg_db *db, const struct tg_journal_batch *batch,
                                size_t *ret_inserted, struct tg_error *err)
 {
-    struct tg_error unused;
+    struct tg_error unused = {0};
     struct work work = {.db = db, .batch = batch, .err = err != NULL ? err : &unused,
                         .id = tg_id_new()};
     enum tg_class class;
 
     tg_buf_init(&work.json, 0);
-    work.fresh = tg_calloc(batch->count + 1, sizeof *work.fresh);
+    work.fresh = tg_calloc(batch->count + 1, sizeof(void *));
     class = tg_db_begin(db, work.err);
     if (class == TG_OK)
         class = lock_cursor(&work);
@@ -310,7 +310,7 @@ static enum tg_class insert_reject(struct tg_db *db, int shard,
 enum tg_class tg_journal_refuse(struct tg_db *db, const struct tg_journal_batch *batch,
                                 const struct tg_journal_refused *refused, struct tg_error *err)
 {
-    struct tg_error unused;
+    struct tg_error unused = {0};
     struct work work = {.db = db, .batch = batch, .err = err != NULL ? err : &unused};
     enum tg_class class = tg_db_begin(db, work.err);
 

@@ -160,7 +160,7 @@ static enum tg_class insert_records(const struct entering *entering)
 {
     const struct table log = {statements.log, log_values, TG_LOG_COLUMNS};
     const struct table detail = {statements.detail, detail_values, TG_DETAIL_COLUMNS};
-    const struct tg_log_record **list = tg_calloc(entering->count + 1, sizeof *list);
+    const struct tg_log_record **list = tg_calloc(entering->count + 1, sizeof(void *));
     size_t details = 0;
     enum tg_class class;
 
@@ -270,7 +270,7 @@ static void read_lines(const char *lines, struct entering *entering)
 enum tg_class tg_log_rows_enter(struct tg_db *log_db, const char *lines, struct tg_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct tg_error unused;
+    struct tg_error unused = {0};
     struct entering entering = {
         .db = log_db, .arena = tg_arena_new(), .err = err == NULL ? &unused : err};
     enum tg_class class = TG_OK;
