@@ -53,6 +53,7 @@ int tg_http_on_seek(void *context, curl_off_t offset, int origin)
 
 /* --- the connection ------------------------------------------------------------------------ */
 
+/* The parameters are libcurl's. NOLINTNEXTLINE(readability-non-const-parameter) */
 int tg_http_on_request(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct tg_http_exchange *x = context;

@@ -43,33 +43,45 @@ const struct tg_ability *tg_snapshot_abilities(const struct tg_snapshot *snapsho
     return route == NULL ? NULL : route->abilities;
 }
 
+static int compare_name(const void *name, const void *element)
+{
+    return strcmp(name, *(const char *const *)element);
+}
+
 bool tg_snapshot_knows_model(const struct tg_snapshot *snapshot, const char *model)
 {
-    for (size_t i = 0; i < snapshot->route_count; i++) {
-        const struct tg_route *route = &snapshot->routes[i];
-
-        if (route->pattern ? tg_pattern_matches(route->model, model)
-                           : strcmp(route->model, model) == 0)
+    if (snapshot->name_count > 0 && bsearch(model, snapshot->names, snapshot->name_count,
+                                            sizeof *snapshot->names, compare_name) != NULL)
+        return true;
+    for (size_t i = 0; i < snapshot->pattern_count; i++)
+        if (tg_pattern_matches(snapshot->patterns[i]->model, model))
             return true;
-    }
     return false;
+}
+
+static int compare_price(const void *name, const void *element)
+{
+    return strcmp(name, ((const struct tg_price_row *)element)->model);
+}
+
+static const struct tg_price_row *exact_price(const struct tg_snapshot *snapshot,
+                                              const char *model)
+{
+    size_t count = snapshot->price_count - snapshot->price_pattern_count;
+
+    if (count == 0)
+        return NULL;
+    return bsearch(model, snapshot->prices + snapshot->price_pattern_count, count,
+                   sizeof *snapshot->prices, compare_price);
 }
 
 const struct tg_price *tg_snapshot_price(const struct tg_snapshot *snapshot, const char *model)
 {
-    const struct tg_price_row *best = NULL;
+    const struct tg_price_row *best = exact_price(snapshot, model);
 
-    for (size_t i = 0; i < snapshot->price_count; i++) {
-        const struct tg_price_row *row = &snapshot->prices[i];
-
-        if (strchr(row->model, '*') == NULL) {
-            if (strcmp(row->model, model) == 0)
-                return &row->price;
-        } else if (tg_pattern_matches(row->model, model) &&
-                   (best == NULL || tg_pattern_compare(row->model, best->model) > 0)) {
-            best = row;
-        }
-    }
+    for (size_t i = 0; best == NULL && i < snapshot->price_pattern_count; i++)
+        if (tg_pattern_matches(snapshot->prices[i].model, model))
+            best = &snapshot->prices[i];
     return best == NULL ? NULL : &best->price;
 }
 

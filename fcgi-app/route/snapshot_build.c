@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Arrays of pointers to routes are meant. NOLINTNEXTLINE(bugprone-sizeof-expression) */
+enum { ROUTE_POINTER = sizeof(struct tg_route *) };
+
 /* --- channels and their keys --------------------------------------------------------------- */
 
 static int compare_ids(int64_t a, int64_t b)
@@ -185,15 +188,18 @@ static int most_exact_first(const void *left, const void *right)
     return tg_pattern_compare((*b)->model, (*a)->model);
 }
 
+static struct tg_route **route_pointers(struct tg_arena *arena, size_t count)
+{
+    return tg_arena_calloc(arena, count, ROUTE_POINTER);
+}
+
 static void build_index(struct tg_snapshot *snapshot)
 {
     snapshot->slot_count = 8;
     while (snapshot->slot_count < 2 * snapshot->route_count)
         snapshot->slot_count *= 2;
-    snapshot->slots = tg_arena_calloc(snapshot->arena, snapshot->slot_count,
-                                      sizeof *snapshot->slots);
-    snapshot->patterns = tg_arena_calloc(snapshot->arena, snapshot->route_count,
-                                         sizeof *snapshot->patterns);
+    snapshot->slots = route_pointers(snapshot->arena, snapshot->slot_count);
+    snapshot->patterns = route_pointers(snapshot->arena, snapshot->route_count);
     for (size_t i = 0; i < snapshot->route_count; i++) {
         struct tg_route *route = &snapshot->routes[i];
 
@@ -203,14 +209,44 @@ static void build_index(struct tg_snapshot *snapshot)
             put_slot(snapshot, route);
     }
     if (snapshot->pattern_count > 0)
-        qsort(snapshot->patterns, snapshot->pattern_count, sizeof *snapshot->patterns,
-              most_exact_first);
+        qsort(snapshot->patterns, snapshot->pattern_count, ROUTE_POINTER, most_exact_first);
 }
 
-static int by_price_model(const void *a, const void *b)
+static int by_name(const void *left, const void *right)
 {
-    return strcmp(((const struct tg_price_row *)a)->model,
-                  ((const struct tg_price_row *)b)->model);
+    const char *const *a = left, *const *b = right;
+
+    return strcmp(*a, *b);
+}
+
+static void build_names(struct tg_snapshot *snapshot)
+{
+    snapshot->names = tg_arena_calloc(snapshot->arena, snapshot->route_count, sizeof(char *));
+    for (size_t i = 0; i < snapshot->route_count; i++)
+        if (!snapshot->routes[i].pattern)
+            snapshot->names[snapshot->name_count++] = snapshot->routes[i].model;
+    if (snapshot->name_count > 0)
+        qsort(snapshot->names, snapshot->name_count, sizeof(char *), by_name);
+}
+
+static int by_price_model(const void *left, const void *right)
+{
+    const struct tg_price_row *a = left, *b = right;
+    bool a_exact = strchr(a->model, '*') == NULL, b_exact = strchr(b->model, '*') == NULL;
+
+    if (a_exact != b_exact)
+        return a_exact - b_exact;
+    return a_exact ? strcmp(a->model, b->model) : tg_pattern_compare(b->model, a->model);
+}
+
+static void build_prices(struct tg_snapshot *snapshot, struct tg_routing_rows *rows)
+{
+    if (rows->price_count > 0)
+        qsort(rows->prices, rows->price_count, sizeof *rows->prices, by_price_model);
+    snapshot->prices = rows->prices;
+    snapshot->price_count = rows->price_count;
+    for (size_t i = 0; i < rows->price_count; i++)
+        snapshot->price_pattern_count += strchr(rows->prices[i].model, '*') != NULL;
 }
 
 struct tg_snapshot *tg_snapshot_build(struct tg_routing_rows *rows, struct tg_arena *arena,
@@ -223,10 +259,8 @@ struct tg_snapshot *tg_snapshot_build(struct tg_routing_rows *rows, struct tg_ar
     build_channels(made, rows, secrets);
     build_routes(made, rows);
     build_index(made);
-    if (rows->price_count > 0)
-        qsort(rows->prices, rows->price_count, sizeof *rows->prices, by_price_model);
-    made->prices = rows->prices;
-    made->price_count = rows->price_count;
+    build_names(made);
+    build_prices(made, rows);
     made->groups = rows->groups;
     made->group_count = rows->group_count;
     made->access = rows->access;

@@ -29,8 +29,10 @@ struct tg_snapshot {
     size_t slot_count;
     struct tg_route **patterns; /* the most exact first */
     size_t pattern_count;
-    const struct tg_price_row *prices; /* by model; patterns among them */
-    size_t price_count;
+    const char **names; /* exact model names of all groups, sorted, some more than once */
+    size_t name_count;
+    const struct tg_price_row *prices; /* patterns, the most exact first, then names, sorted */
+    size_t price_count, price_pattern_count;
     const struct tg_group_row *groups;
     size_t group_count;
     const struct tg_group_access_row *access;

@@ -290,6 +290,57 @@ static void only_the_channels_own_proxy_is_used(void **state)
     test_server_stop(&server);
 }
 
+static void answer_and_close(struct test_server *server, int fd, int connection)
+{
+    (void)connection;
+    if (test_read_request(server, fd))
+        test_send_answer(fd, 200, "Connection: close\r\n", "ok");
+}
+
+struct worker {
+    struct tg_http_pool *pool;
+    const char *url;
+    int done;
+};
+
+static void *exchange_often(void *context)
+{
+    struct worker *worker = context;
+    struct tg_http_spec spec = test_spec(worker->url);
+
+    for (int i = 0; i < 20; i++) {
+        struct recorded recorded = {0};
+
+        worker->done += test_exchange(worker->pool, &spec, &recorded).end == TG_HTTP_DONE;
+        tg_buf_done(&recorded.body);
+        tg_http_pool_sweep(worker->pool);
+    }
+    return NULL;
+}
+
+static void threads_share_a_pool(void **state)
+{
+    struct test_server server = {0};
+    struct tg_http_pool *pool = test_pool(2);
+    struct worker workers[6];
+    pthread_t threads[6];
+    char url[128];
+
+    (void)state;
+    test_server_start(&server, answer_and_close);
+    snprintf(url, sizeof url, "http://localhost:%d/", server.port); /* through the shared DNS */
+    for (size_t i = 0; i < TG_COUNT_OF(workers); i++) {
+        workers[i] = (struct worker){.pool = pool, .url = url};
+        assert_int_equal(pthread_create(&threads[i], NULL, exchange_often, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < TG_COUNT_OF(workers); i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(workers[i].done, 20);
+    }
+    tg_http_pool_free(pool);
+    test_server_stop(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +353,7 @@ int main(void)
         cmocka_unit_test(an_answer_compressed_against_our_wish_is_decoded),
         cmocka_unit_test(a_redirect_is_an_answer),
         cmocka_unit_test(only_the_channels_own_proxy_is_used),
+        cmocka_unit_test(threads_share_a_pool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
