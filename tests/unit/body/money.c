@@ -221,7 +221,8 @@ static void without_redis_the_request_is_refused_and_left_to_the_replay(void **s
 
 static struct tg_conf *load_conf(void)
 {
-    static const char text[] = "ledger: { reserve_timeout = \"5s\"; settle_timeout = \"5s\"; };\n";
+    static const char text[] =
+        "ledger: { reserve_timeout = \"5s\"; settle_timeout = \"5s\"; };\n";
     struct tg_conf *conf = NULL;
     const char *path = test_folder_write(&folder, "conf", text, 0600);
 
