@@ -233,7 +233,8 @@ static struct tg_conf *load_conf(void)
 
 static void start_worker(void)
 {
-    const struct tg_spool_conf spool = {.folder = folder.path, .node = "node", .worker = BOOKS_WORKER};
+    const struct tg_spool_conf spool = {
+        .folder = folder.path, .node = "node", .worker = BOOKS_WORKER};
     struct tg_settings *settings;
     struct tg_error err;
 
