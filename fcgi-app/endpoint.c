@@ -96,8 +96,8 @@ enum tg_verdict tg_stage_endpoint(struct tg_request *req)
 
     req->endpoint = tg_endpoint_find(req->method, req->path, &method_wrong);
     if (req->endpoint == NULL && method_wrong) {
-        tg_fail(&req->error, TG_CLASS_METHOD, "unknown_url", "Method %.16s is not allowed for %.200s",
-                req->method, req->path);
+        tg_fail(&req->error, TG_CLASS_METHOD, "unknown_url",
+                "Method %.16s is not allowed for %.200s", req->method, req->path);
         return TG_ANSWER;
     }
     if (req->endpoint == NULL) {

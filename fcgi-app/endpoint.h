@@ -8,7 +8,12 @@
 
 #include "fcgi-app/request.h"
 
-enum tg_protocol { TG_PROTOCOL_CHAT, TG_PROTOCOL_RESPONSES, TG_PROTOCOL_MESSAGES, TG_PROTOCOL_GEMINI };
+enum tg_protocol {
+    TG_PROTOCOL_CHAT,
+    TG_PROTOCOL_RESPONSES,
+    TG_PROTOCOL_MESSAGES,
+    TG_PROTOCOL_GEMINI
+};
 
 enum tg_operation {
     TG_OPERATION_GENERATE,     /* relayed and billed */

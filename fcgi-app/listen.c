@@ -55,7 +55,8 @@ static enum tg_class listen_unix(const char *path, mode_t mode, struct tg_listen
     memcpy(name.sun_path, path, strlen(path) + 1);
     if (lstat(path, &there) == 0) {
         if (!S_ISSOCK(there.st_mode))
-            return tg_fail(err, TG_CLASS_CONFIG, "listen_taken", "%s exists and is no socket", path);
+            return tg_fail(err, TG_CLASS_CONFIG, "listen_taken", "%s exists and is no socket",
+                           path);
         if (somebody_listens(&name))
             return tg_fail(err, TG_CLASS_CONFIG, "listen_taken", "another program listens on %s",
                            path);

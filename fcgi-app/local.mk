@@ -51,3 +51,4 @@ libgateway_a_SOURCES += \
 sbin_PROGRAMS += fcgi-app/tollgate-fcgi
 fcgi_app_tollgate_fcgi_SOURCES = fcgi-app/main.c
 fcgi_app_tollgate_fcgi_LDADD = $(GATEWAY_LIBS)
+dist_man_MANS += fcgi-app/tollgate-fcgi.8

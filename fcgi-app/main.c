@@ -1,4 +1,4 @@
-/* tollgate-fcgi - the gateway: a master and its workers behind a web server. See tollgate-fcgi(8). */
+/* tollgate-fcgi - the gateway: a master and its workers behind a web server. tollgate-fcgi(8) */
 #include "common/base/log.h"
 #include "common/crypto/secrets.h"
 #include "fcgi-app/process.h"

@@ -168,8 +168,8 @@ static void put_books(struct tg_buf *out, struct tg_request *req)
         books.holds);
     put(out, "tollgate_journal_lag_ms", "gauge",
         "Age of the oldest journal entry that is not applied, worst shard.", books.lag_ms);
-    put(out, "tollgate_journal_waiting_shards", "gauge", "Shards with entries that are not applied.",
-        books.waiting_shards);
+    put(out, "tollgate_journal_waiting_shards", "gauge",
+        "Shards with entries that are not applied.", books.waiting_shards);
 }
 
 static void put_spool(struct tg_buf *out, struct tg_request *req)

@@ -18,7 +18,8 @@ struct tg_reply_header {
 /* Status line and headers of an answer; x-request-id, and for streams Cache-Control: no-cache and
  * X-Accel-Buffering: no are added. Not flushed. */
 enum tg_class tg_reply_begin(struct tg_request *req, int status, const char *content_type,
-                             const struct tg_reply_header *extra, size_t extra_count) non_null(1, 3);
+                             const struct tg_reply_header *extra, size_t extra_count)
+    non_null(1, 3);
 /* Begins a stream (text/event-stream, 200) once; later calls do nothing. */
 enum tg_class tg_reply_begin_stream(struct tg_request *req) non_null(1);
 /* Writes and flushes; TG_CLASS_GONE when the client has left. Counts sent_bytes. */

@@ -6,8 +6,7 @@
 
 enum { RETRY_AFTER_MOST_S = 300 }; /* SDKs sleep whatever we say, without a limit of their own */
 
-/* What each protocol is told. A code of NULL is the error's own; words of 0 status repeat the row's
- * first status. */
+/* What each protocol is told. A code of NULL is the error's own. */
 struct row {
     int status;
     const char *type, *code;
@@ -26,8 +25,8 @@ static const struct row own_rows[TG_CLASS__COUNT] = {
                           "UNAUTHENTICATED", 0, NULL),
     [TG_CLASS_FORBIDDEN] = ROW(403, "permission_error", NULL, 403, "permission_error", 403,
                                "PERMISSION_DENIED", 0, NULL),
-    [TG_CLASS_FUNDS] = ROW(429, "insufficient_quota", "insufficient_quota", 402, "billing_error", 403,
-                           "PERMISSION_DENIED", 0, NULL),
+    [TG_CLASS_FUNDS] = ROW(429, "insufficient_quota", "insufficient_quota", 402, "billing_error",
+                           403, "PERMISSION_DENIED", 0, NULL),
     [TG_CLASS_INVALID] = ROW(400, "invalid_request_error", NULL, 400, "invalid_request_error", 400,
                              "INVALID_ARGUMENT", 0, NULL),
     [TG_CLASS_NOT_FOUND] = ROW(404, "invalid_request_error", NULL, 404, "not_found_error", 404,

@@ -11,7 +11,13 @@
 
 #include "fcgi-app/request.h"
 
-enum tg_gauge { TG_GAUGE_INFLIGHT, TG_GAUGE_THREADS, TG_GAUGE_STREAMS, TG_GAUGE_FINISHING, TG_GAUGE__COUNT };
+enum tg_gauge {
+    TG_GAUGE_INFLIGHT,
+    TG_GAUGE_THREADS,
+    TG_GAUGE_STREAMS,
+    TG_GAUGE_FINISHING,
+    TG_GAUGE__COUNT
+};
 
 enum tg_counter {
     TG_COUNTER_REQUESTS,

@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/conf/node.h"
 #include "fcgi-app/pipeline.h"
 #include "fcgi-app/pool/pool.h"
 #include "fcgi-app/process.h"
@@ -9,12 +10,11 @@
 #include "fcgi-app/shared.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000, NODE_NAME_TEXT = 64 };
+enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000 };
 
 /* ---- what a worker holds ---- */
 
@@ -235,21 +235,9 @@ static bool drain(struct tg_worker *worker, struct tg_pool *pool)
     return tg_pool_drain(pool, tg_now_us() + limit_us);
 }
 
-static void name_node(const struct tg_conf *conf, char name[NODE_NAME_TEXT])
-{
-    const char *given = tg_conf_text(conf, TG_OPTION_NODE_NAME);
-
-    if (given[0] != '\0') {
-        snprintf(name, NODE_NAME_TEXT, "%s", given);
-    } else if (gethostname(name, NODE_NAME_TEXT) != 0) {
-        memcpy(name, "node", sizeof "node");
-    }
-    name[NODE_NAME_TEXT - 1] = '\0';
-}
-
 int tg_worker_run(const struct tg_birth *birth)
 {
-    char node[NODE_NAME_TEXT];
+    char node[TG_NODE_TEXT];
     struct tg_worker worker = {.index = birth->index,
                                .spool_id = tg_unix_us() / 1000 * 1000 + birth->index,
                                .node = node,
@@ -263,7 +251,7 @@ int tg_worker_run(const struct tg_birth *birth)
     struct tg_pool *pool = NULL;
     struct tg_error err;
 
-    name_node(birth->conf, node);
+    tg_conf_node(birth->conf, node);
     if (open_all(&worker, birth->conf, &err) != TG_OK ||
         tg_pool_start(&pool_conf, &pool, &err) != TG_OK) {
         tg_log_error(TG_LOG_ERROR, "worker", &err);

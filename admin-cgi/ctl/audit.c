@@ -1,8 +1,13 @@
 /* audit. */
 #include "admin-cgi/ctl/commands.h"
 
+#include <sys/stat.h>
+
 #include "common/base/clock.h"
+#include "common/conf/node.h"
 #include "common/ledger/audit.h"
+#include "common/ledger/spool.h"
+#include "common/store/change.h"
 
 static const int64_t redis_wait_us = 2000000;
 
@@ -67,6 +72,25 @@ static void put_sums(struct ctl *ctl, const struct tg_audit_report *report)
         tg_json_put_int(&ctl->out, numbers[i].name, numbers[i].value);
 }
 
+/* This node's own lag: what its workers wrote down and the daemon has not dealt with. */
+static void put_spool(struct ctl *ctl)
+{
+    const char *folder = tg_conf_text(ctl->conf, TG_OPTION_LEDGER_SPOOL_DIR);
+    char node[TG_NODE_TEXT];
+    struct tg_spool_file *files;
+    size_t count = 0;
+    int64_t bytes = 0;
+    struct stat info;
+
+    tg_conf_node(ctl->conf, node);
+    if (tg_spool_list(folder, node, ctl->arena, &files, &count) != TG_OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        bytes += stat(files[i].path, &info) == 0 ? info.st_size : 0;
+    tg_json_put_int(&ctl->out, "spool_files", (int64_t)count);
+    tg_json_put_int(&ctl->out, "spool_bytes", bytes);
+}
+
 static void put_lists(struct ctl *ctl, const struct tg_audit_report *report)
 {
     char id[TG_ID_TEXT];
@@ -100,6 +124,7 @@ enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
     struct tg_audit_report *report = tg_arena_calloc(ctl->arena, 1, sizeof *report);
     struct tg_audit audit = {.journal_keep_us =
                                  tg_conf_int(ctl->conf, TG_OPTION_LEDGER_JOURNAL_KEEP)};
+    int64_t broken_id = 0;
     enum tg_class class = ctl_open_main(ctl);
 
     (void)args;
@@ -114,11 +139,16 @@ enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
     if (class == TG_OK)
         class = tg_audit_run(&audit, ctl->arena, report, &ctl->err);
     tg_kv_release(audit.kv);
+    if (class == TG_OK)
+        class = tg_change_chain_check(ctl->main_db, &broken_id, &ctl->err);
     if (class != TG_OK)
         return class;
+    report->clean = report->clean && broken_id == 0;
     tg_json_begin_object(&ctl->out);
     put_sums(ctl, report);
+    put_spool(ctl);
     put_lists(ctl, report);
+    tg_json_put_int(&ctl->out, "changes_broken_at", broken_id);
     tg_json_end_object(&ctl->out);
     ctl->failed = !report->clean;
     return TG_OK;

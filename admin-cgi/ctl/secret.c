@@ -1,7 +1,7 @@
 /* Ways of giving a secret. Never in argv: every user of the machine can read that. */
 #include "admin-cgi/ctl/ctl.h"
 
-#include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +25,22 @@ static bool read_line(FILE *file, struct tg_buf *ret)
     return got;
 }
 
+static void interrupted(int number)
+{
+    (void)number; /* ends the read; the terminal is put right before anything else happens */
+}
+
 static bool ask(FILE *terminal, const char *question, struct tg_buf *ret)
 {
+    struct sigaction stop = {.sa_handler = interrupted}, before_int, before_term;
     struct termios before, quiet;
     int fd = fileno(terminal);
     bool got, echo = tcgetattr(fd, &before) == 0;
 
     fprintf(terminal, "%s: ", question);
     fflush(terminal);
+    sigaction(SIGINT, &stop, &before_int);
+    sigaction(SIGTERM, &stop, &before_term);
     if (echo) {
         quiet = before;
         quiet.c_lflag &= ~(tcflag_t)ECHO;
@@ -41,6 +49,8 @@ static bool ask(FILE *terminal, const char *question, struct tg_buf *ret)
     got = read_line(terminal, ret);
     if (echo)
         tcsetattr(fd, TCSAFLUSH, &before);
+    sigaction(SIGINT, &before_int, NULL);
+    sigaction(SIGTERM, &before_term, NULL);
     fputc('\n', terminal);
     return got;
 }

@@ -1,8 +1,8 @@
 /* inflate - what clients compressed (Content-Encoding), piece by piece (the only user of zlib).
  *
  * The sink sees the plain bytes as they come and stops when it has seen too many: a bomb costs
- * only what the sink takes. zstd frames that want a window above 8 MiB are refused (RFC 8878 3.1.1.1.2
- * asks decoders for no more).
+ * only what the sink takes. zstd frames that want a window above 8 MiB are refused (RFC 8878
+ * 3.1.1.1.2 asks decoders for no more).
  *
  * Errors   TG_CLASS_INVALID "bad_encoding": the bytes are not of the form announced.
  * Threads  one owner.  Blocks  no.

@@ -185,7 +185,8 @@ enum tg_class tg_credential_read(const char *text, size_t len, struct tg_arena *
     good = good && read_models(json, arena, credential) && read_addresses(json, arena, credential);
     tg_json_free(json);
     if (!good)
-        return tg_fail(err, TG_CLASS_INVALID, "credential_form", "a cached credential of another form");
+        return tg_fail(err, TG_CLASS_INVALID, "credential_form",
+                       "a cached credential of another form");
     *ret = credential;
     return TG_OK;
 }

@@ -118,7 +118,9 @@ enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_
     if (request->ipcFd < 0) {
         request->ipcFd = accept_connection(fcgi);
         if (request->ipcFd < 0)
-            return errno == EMFILE || errno == ENFILE ? TG_FCGI_NO_DESCRIPTORS : TG_FCGI_NOTHING;
+            return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM
+                       ? TG_FCGI_NO_DESCRIPTORS
+                       : TG_FCGI_NOTHING;
         request->keepConnection = 1; /* or the library would close it before reading */
     }
     set_timeout(request->ipcFd, SO_RCVTIMEO, PARAMS_WAIT_US);

@@ -28,16 +28,18 @@ bool tg_entry_kind_parse(const char *text, enum tg_entry_kind *ret)
     return false;
 }
 
-/* The record goes in as it is; a line break between its values would end the spool's line. */
-static void put_record(struct tg_json_writer *json, struct tg_span record)
+/* The record stands behind a tab, as it is: whoever only asks which entry this is need not read it.
+ * A line break between its values would end the spool's line. */
+static void put_record(struct tg_buf *out, struct tg_span record)
 {
-    size_t start = json->buf->len;
+    size_t start;
 
-    tg_json_key(json, "record");
-    tg_json_write_raw(json, record.ptr, record.len);
-    for (size_t i = start; i < json->buf->len; i++)
-        if (json->buf->data[i] == '\n' || json->buf->data[i] == '\r')
-            json->buf->data[i] = ' ';
+    tg_buf_char(out, '\t');
+    start = out->len;
+    tg_buf_add(out, record.ptr, record.len);
+    for (size_t i = start; i < out->len; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
 }
 
 void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out)
@@ -60,9 +62,9 @@ void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out)
         tg_json_put_int(&json, "token_unlimited", entry->token_unlimited);
         tg_json_put_int(&json, "authver", entry->authver);
     }
-    if (entry->record.len > 0)
-        put_record(&json, entry->record);
     tg_json_end_object(&json);
+    if (entry->record.len > 0)
+        put_record(out, entry->record);
 }
 
 /* Each reads one member; a sticky failure names the first that is wrong. */
@@ -111,11 +113,12 @@ static void read_numbers(struct reading *in, struct tg_entry *entry)
 enum tg_class tg_entry_decode(const char *text, size_t len, struct tg_arena *arena,
                               struct tg_entry *ret, struct tg_error *err)
 {
+    const char *tab = memchr(text, '\t', len); /* inside the object a tab would be escaped */
+    size_t head_len = tab != NULL ? (size_t)(tab - text) : len;
     struct tg_json *root;
-    struct tg_json_place record;
     struct tg_entry entry = {0};
     struct reading in = {0};
-    enum tg_class class = tg_json_parse(text, len, &root, err);
+    enum tg_class class = tg_json_parse(text, head_len, &root, err);
 
     if (class != TG_OK)
         return class;
@@ -126,9 +129,9 @@ enum tg_class tg_entry_decode(const char *text, size_t len, struct tg_arena *are
     if (in.bad != NULL)
         return tg_fail(err, TG_CLASS_INVALID, "ledger_entry", "bad or no '%s' in a ledger entry",
                        in.bad);
-    if (tg_json_find(text, len, "record", &record)) {
-        entry.record.ptr = tg_arena_strndup(arena, text + record.at, record.len);
-        entry.record.len = record.len;
+    if (tab != NULL) {
+        entry.record.len = len - head_len - 1;
+        entry.record.ptr = tg_arena_strndup(arena, tab + 1, entry.record.len);
     }
     *ret = entry;
     return TG_OK;

@@ -1,7 +1,8 @@
 /* entry - one movement of money: the end of a request, a credit, an adjustment.
  *
  * Its id is the key of the books everywhere (Redis end marker, ledger_entry, spool): repeating an
- * entry changes nothing. The text form (JSON, one line) is what the spool and offline rows keep.
+ * entry changes nothing. The text form is one line: a JSON object, then a tab and the record as it
+ * is; the spool and offline rows keep it.
  */
 #ifndef TOLLGATE_LEDGER_ENTRY_H
 #define TOLLGATE_LEDGER_ENTRY_H

@@ -70,7 +70,8 @@ struct tg_hold {
 };
 /* All open holds of the shard; *ret_count of them. Owns: the arena. */
 enum tg_class tg_shard_holds(const struct tg_shard_call *call, struct tg_arena *arena,
-                             struct tg_hold **ret, size_t *ret_count) must_check non_null(1, 2, 3, 4);
+                             struct tg_hold **ret, size_t *ret_count) must_check
+    non_null(1, 2, 3, 4);
 /* Lets one overdue hold lapse: its amount goes back, it stays with what it had earned. */
 enum tg_shard_answer tg_shard_lapse(const struct tg_shard_call *call,
                                     const struct tg_hold *hold) must_check non_null(1, 2);

@@ -176,7 +176,7 @@ static bool is_worn(const struct tg_spool *spool)
 enum tg_class tg_spool_append(struct tg_spool *spool, const struct tg_entry *entry,
                               struct tg_error *err)
 {
-    struct tg_error own;
+    struct tg_error own = {.class = TG_OK};
     enum tg_class class = TG_OK;
 
     err = err != NULL ? err : &own;

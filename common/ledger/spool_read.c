@@ -269,5 +269,7 @@ static bool holds_any(const char *folder, const char *node, int64_t worker)
 /* Asked twice: the first list may have been read just before the worker moved on to a new file. */
 bool tg_spool_worker_is_alive(const char *folder, const char *node, int64_t worker)
 {
-    return holds_any(folder, node, worker) || holds_any(folder, node, worker);
+    bool alive = holds_any(folder, node, worker);
+
+    return alive || holds_any(folder, node, worker);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUND_LINES = 500, RIPE_US = 2000000 };
+enum { ROUND_LINES = 2000, RIPE_US = 2000000 };
 
 struct place {
     char *path;
@@ -121,10 +121,15 @@ static bool is_done(const struct tg_replay_item *item)
     return item->fate == TG_REPLAY_KNOWN || item->fate == TG_REPLAY_REFUSED;
 }
 
-static void age(const struct tg_spool_watch *watch, struct place *place, size_t count)
+static void age(const struct tg_spool_watch *watch, struct place *place,
+                const struct tg_spool_file *file, size_t count)
 {
     int64_t now_us = tg_now_us();
 
+    if (!file->writer_alive) {
+        place->ripe = count;
+        return;
+    }
     if (now_us - place->seen_at_us < watch->ripe_us)
         return;
     place->ripe = place->seen;
@@ -148,13 +153,12 @@ static enum tg_class advance(struct place *place, size_t known, struct tg_error 
     return TG_OK;
 }
 
-static enum tg_class replay_lines(const struct tg_spool_watch *watch, struct place *place,
-                                  const struct tg_replay *replay, struct lines *lines)
+static enum tg_class replay_lines(struct place *place, const struct tg_replay *replay,
+                                  struct lines *lines)
 {
     size_t known = 0;
     enum tg_class class;
 
-    age(watch, place, lines->count);
     for (size_t i = 0; i < lines->count; i++)
         lines->items[i].only_ask = i >= place->ripe;
     class = tg_replay_run(replay, lines->items, lines->count);
@@ -178,8 +182,9 @@ static enum tg_class replay_file(const struct tg_spool_watch *watch, struct plac
     class = tg_spool_read(place->path, &offset, collect, &lines, &torn);
     if (class != TG_OK)
         class = tg_fail(replay->err, class, "spool_read", "cannot read %s", place->path);
-    else if (lines.count > 0)
-        class = replay_lines(watch, place, replay, &lines);
+    age(watch, place, file, lines.count);
+    if (class == TG_OK && lines.count > 0)
+        class = replay_lines(place, replay, &lines);
     *ret_clear = class == TG_OK && !lines.more;
     /* a torn line was never whole: its writer died in the middle, before it asked for anything */
     if (*ret_clear && !file->writer_alive) {

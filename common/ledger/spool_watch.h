@@ -1,9 +1,9 @@
 /* spool_watch - the replay of one node's spool files.
  *
  * A place in each file is remembered: every line before it is known to the books. A line is asked
- * for in every round until it is; it is told again only when it was there already two seconds ago,
- * since its worker settles it right after writing it. A file goes when every line in it is known
- * and its writer has moved on or died.
+ * for in every round until it is. Lines of a file that is being written are told again only when
+ * they were there already two seconds ago, since the worker settles each right after writing it.
+ * A file goes when every line in it is known and its writer has moved on or died.
  *
  * Source   LEDGER "Replay", AMENDMENTS L2, L13.
  * Threads  one owner.  Blocks  on the disk, Redis and MySQL.

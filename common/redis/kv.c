@@ -21,7 +21,8 @@ enum { SENDING_LIMIT_MS = 30000 };
 static enum tg_class broke(struct tg_kv *kv, const char *why)
 {
     kv->broken = true;
-    return tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "%s", why);
+    (void)tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "%s", why);
+    return TG_CLASS_DOWN;
 }
 
 /* Waits for <events>; false when the deadline passes first. */
@@ -85,12 +86,15 @@ static enum tg_class refused(struct tg_kv *kv, const char *words)
     static const char *const not_now[] = {"LOADING ",    "BUSY ",     "MASTERDOWN ", "READONLY ",
                                           "NOREPLICAS ", "TRYAGAIN ", "CLUSTERDOWN ", "MISCONF "};
 
-    if (strncmp(words, "OOM ", 4) == 0)
-        return tg_fail(&kv->error, TG_CLASS_OVERLOAD, "redis_memory", "%s", words);
+    if (strncmp(words, "OOM ", 4) == 0) {
+        (void)tg_fail(&kv->error, TG_CLASS_OVERLOAD, "redis_memory", "%s", words);
+        return TG_CLASS_OVERLOAD;
+    }
     for (size_t i = 0; i < TG_COUNT_OF(not_now); i++)
         if (strncmp(words, not_now[i], strlen(not_now[i])) == 0)
             return broke(kv, words); /* it may be another server by now: connect anew */
-    return tg_fail(&kv->error, TG_CLASS_INTERNAL, "redis_error", "%s", words);
+    (void)tg_fail(&kv->error, TG_CLASS_INTERNAL, "redis_error", "%s", words);
+    return TG_CLASS_INTERNAL;
 }
 
 static void forget_reply(struct tg_kv *kv)
@@ -136,9 +140,11 @@ static enum tg_class call_argv(struct tg_kv *kv, size_t count, int64_t deadline_
 
     forget_reply(kv);
     if (kv->broken)
-        return tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "the connection is broken");
-    if (tg_now_us() >= deadline_at_us)
-        return tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "no time left for the call");
+        return broke(kv, "the connection is broken");
+    if (tg_now_us() >= deadline_at_us) { /* nothing is sent: the connection stays good */
+        (void)tg_fail(&kv->error, TG_CLASS_DOWN, "redis_down", "no time left for the call");
+        return TG_CLASS_DOWN;
+    }
     format_argv(kv, count);
     class = send_all(kv, kv->out.data, kv->out.len, deadline_at_us);
     if (class != TG_OK)
@@ -149,10 +155,8 @@ static enum tg_class call_argv(struct tg_kv *kv, size_t count, int64_t deadline_
     if (kv->reply == NULL)
         return broke(kv, "no answer in time");
     reply = kv->reply;
-    if (reply->type == REDIS_REPLY_ERROR)
-        return refused(kv, reply->str);
-    *ret = (const struct tg_kv_reply *)reply;
-    return TG_OK;
+    *ret = kv->reply;
+    return reply->type == REDIS_REPLY_ERROR ? refused(kv, reply->str) : TG_OK;
 }
 
 /* The scratch of a call: <before> words of ours, then the caller's. */
@@ -205,15 +209,22 @@ const struct tg_error *tg_kv_error(const struct tg_kv *kv)
 
 /* ---- connecting */
 
+/* The number behind the last colon; 0 when it is no port. */
+static int port_of(const char *host_port)
+{
+    const char *colon = strrchr(host_port, ':');
+    char *end;
+    long port = strtol(colon + 1, &end, 10);
+
+    return *end == '\0' && port > 0 && port < 65536 ? (int)port : 0;
+}
+
 enum tg_class tg_kv_address_check(const char *address, struct tg_error *err)
 {
-    const char *port;
-
     if (strncmp(address, "unix:", 5) == 0 && address[5] != '\0')
         return TG_OK;
-    port = strrchr(address, ':');
-    if (strncmp(address, "tcp:", 4) == 0 && port > address + 4 && atol(port + 1) > 0 &&
-        atol(port + 1) < 65536)
+    if (strncmp(address, "tcp:", 4) == 0 && strrchr(address, ':') > address + 4 &&
+        port_of(address) != 0)
         return TG_OK;
     return tg_fail(err, TG_CLASS_CONFIG, "redis_address",
                    "'%s' is neither unix:PATH nor tcp:HOST:PORT", address);
@@ -221,15 +232,15 @@ enum tg_class tg_kv_address_check(const char *address, struct tg_error *err)
 
 static redisContext *connect_tcp(const char *host_port)
 {
-    const char *port = strrchr(host_port, ':');
+    const char *colon = strrchr(host_port, ':');
     char *host;
     redisContext *context;
 
-    if (host_port[0] == '[' && port[-1] == ']')
-        host = tg_strndup(host_port + 1, (size_t)(port - host_port) - 2);
+    if (host_port[0] == '[' && colon[-1] == ']')
+        host = tg_strndup(host_port + 1, (size_t)(colon - host_port) - 2);
     else
-        host = tg_strndup(host_port, (size_t)(port - host_port));
-    context = redisConnectNonBlock(host, atoi(port + 1));
+        host = tg_strndup(host_port, (size_t)(colon - host_port));
+    context = redisConnectNonBlock(host, port_of(host_port));
     free(host);
     return context;
 }

@@ -70,7 +70,8 @@ struct tg_kv_script {
 enum tg_class tg_kv_run(struct tg_kv *kv, const struct tg_kv_script *script,
                         const struct tg_kv_call *call, size_t key_count,
                         const struct tg_kv_reply **ret) must_check non_null(1, 2, 3, 5);
-const struct tg_error *tg_kv_error(const struct tg_kv *kv) non_null(1); /* of the last failed call */
+/* Of the last failed call. */
+const struct tg_error *tg_kv_error(const struct tg_kv *kv) non_null(1);
 
 enum tg_kv_type tg_kv_type(const struct tg_kv_reply *reply) non_null(1);
 struct tg_span tg_kv_string(const struct tg_kv_reply *reply) non_null(1); /* "" when no string */

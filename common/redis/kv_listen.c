@@ -26,6 +26,7 @@ static enum tg_class subscribe(struct tg_kv_listener *listener, int64_t deadline
 
     if (class != TG_OK)
         return class;
+    tg_assert(listener->kv != NULL);
     class = tg_kv_command(listener->kv,
                           &(struct tg_kv_call){.args = args,
                                                .count = TG_COUNT_OF(args),

@@ -140,7 +140,7 @@ static int64_t check_page(struct tg_db_rows *rows, char last[TG_HMAC_HEX], int64
     return 0;
 }
 
-enum tg_class tg_audit_chain_check(struct tg_db *db, int64_t *ret_broken_id, struct tg_error *err)
+enum tg_class tg_change_chain_check(struct tg_db *db, int64_t *ret_broken_id, struct tg_error *err)
 {
     char last[TG_HMAC_HEX] = "";
     int64_t id = 0, broken = 0, before;

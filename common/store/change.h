@@ -55,7 +55,7 @@ enum tg_class tg_change_end(struct tg_change *change) must_check non_null(1);
 
 /* Reads the chain from its first row. *ret_broken_id is the first row whose hash does not fit, -1
  * when the newest rows are missing, 0 when all is right. */
-enum tg_class tg_audit_chain_check(struct tg_db *db, int64_t *ret_broken_id, struct tg_error *err)
+enum tg_class tg_change_chain_check(struct tg_db *db, int64_t *ret_broken_id, struct tg_error *err)
     must_check non_null(1, 2);
 
 #endif

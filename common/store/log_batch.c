@@ -17,6 +17,8 @@
 
 /* A batch's records, unpacked: 10,000 entries of 100 KiB each. */
 static const size_t most_bytes = (size_t)1 << 30;
+/* Batches go into the log together up to here: many of them are small. */
+static const size_t bytes_together = (size_t)4 << 20;
 
 void tg_record_bare(const struct tg_entry *entry, const char *node, const char *end_reason,
                     struct tg_buf *out)
@@ -141,47 +143,91 @@ enum tg_class tg_log_batch_oldest(struct tg_db *main_db, int most, struct tg_log
     return TG_OK;
 }
 
-/* Is the batch there already? A duplicate key is the answer "done". */
-static enum tg_class claim(struct tg_db *log_db, const struct tg_id *id, bool *ret_done,
-                           struct tg_error *err)
+/* JSON array of the ids. */
+static void id_list(const struct tg_log_batch *batches, size_t count, struct tg_buf *out)
 {
-    static const char sql[] = "INSERT INTO log_applied (batch_id) VALUES (?)";
-    struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES)};
-    struct tg_error why;
-    enum tg_class class = tg_db_run(log_db, sql, values, 1, &why);
+    char text[TG_ID_TEXT];
 
-    *ret_done = class == TG_CLASS_CONFLICT && strcmp(why.code, "db_duplicate") == 0;
-    if (*ret_done)
-        return TG_OK;
+    for (size_t i = 0; i < count; i++) {
+        tg_id_format(&batches[i].id, text);
+        tg_buf_printf(out, "%s\"%s\"", i == 0 ? "[" : ",", text);
+    }
+    tg_buf_str(out, count == 0 ? "[]" : "]");
+}
+
+static enum tg_class run_with_ids(struct tg_db *db, const char *sql,
+                                  const struct tg_log_batch *batches, size_t count,
+                                  struct tg_error *err)
+{
+    struct tg_db_value ids;
+    struct tg_buf json;
+    enum tg_class class;
+
+    tg_buf_init(&json, 0);
+    id_list(batches, count, &json);
+    ids = TG_DB_S(tg_buf_text(&json));
+    class = tg_db_run(db, sql, &ids, 1, err);
+    tg_buf_done(&json);
+    return class;
+}
+
+static bool is_duplicate(enum tg_class class, const struct tg_error *err)
+{
+    return class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0;
+}
+
+/* A duplicate key says that one of them is there already. */
+static enum tg_class enter_together(struct tg_db *log_db, const struct tg_log_batch *batches,
+                                    size_t count, struct tg_error *err)
+{
+    static const char claim[] =
+        "INSERT INTO log_applied (batch_id) SELECT UNHEX(REPLACE(e.batch, '-', '')) FROM"
+        " JSON_TABLE(?, '$[*]' COLUMNS (batch CHAR(36) PATH '$')) AS e";
+    struct tg_buf lines;
+    enum tg_class class = tg_db_begin(log_db, err);
+
+    tg_buf_init(&lines, 0);
+    for (size_t i = 0; i < count; i++)
+        tg_buf_str(&lines, tg_buf_text(&batches[i].records));
+    if (class == TG_OK)
+        class = run_with_ids(log_db, claim, batches, count, err);
+    if (class == TG_OK)
+        class = tg_log_rows_enter(log_db, tg_buf_text(&lines), err);
+    if (class == TG_OK)
+        class = tg_db_commit(log_db, err);
+    if (class != TG_OK)
+        tg_db_rollback(log_db);
+    tg_buf_done(&lines);
+    return class;
+}
+
+enum tg_class tg_log_batch_enter(struct tg_db *log_db, const struct tg_log_batch *batches,
+                                 size_t count, struct tg_error *err)
+{
+    struct tg_error why;
+    enum tg_class class = enter_together(log_db, batches, count, &why);
+
+    if (is_duplicate(class, &why) && count > 1) {
+        class = TG_OK;
+        for (size_t i = 0; class == TG_OK && i < count; i++)
+            class = tg_log_batch_enter(log_db, &batches[i], 1, &why);
+    } else if (is_duplicate(class, &why)) {
+        class = TG_OK; /* done before */
+    }
     if (class != TG_OK && err != NULL)
         *err = why;
     return class;
 }
 
-enum tg_class tg_log_batch_enter(struct tg_db *log_db, const struct tg_log_batch *batch,
-                                 struct tg_error *err)
+enum tg_class tg_log_batch_drop(struct tg_db *main_db, const struct tg_log_batch *batches,
+                                size_t count, struct tg_error *err)
 {
-    bool done = false;
-    enum tg_class class = tg_db_begin(log_db, err);
+    static const char sql[] =
+        "DELETE b FROM log_batch b JOIN"
+        " JSON_TABLE(?, '$[*]' COLUMNS (batch CHAR(36) PATH '$')) AS e"
+        " ON b.id = UNHEX(REPLACE(e.batch, '-', ''))";
 
-    if (class == TG_OK)
-        class = claim(log_db, &batch->id, &done, err);
-    if (class == TG_OK && !done)
-        class = tg_log_rows_enter(log_db, tg_buf_text(&batch->records), err);
-    if (class == TG_OK && !done)
-        class = tg_db_commit(log_db, err);
-    if (class != TG_OK || done)
-        tg_db_rollback(log_db);
-    return class;
-}
-
-enum tg_class tg_log_batch_drop(struct tg_db *main_db, const struct tg_id *id,
-                                struct tg_error *err)
-{
-    static const char sql[] = "DELETE FROM log_batch WHERE id = ?";
-    struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES)};
-
-    return tg_db_run(main_db, sql, values, 1, err);
+    return run_with_ids(main_db, sql, batches, count, err);
 }
 
 enum tg_class tg_log_batch_move(struct tg_db *main_db, struct tg_db *log_db, int most,
@@ -191,12 +237,15 @@ enum tg_class tg_log_batch_move(struct tg_db *main_db, struct tg_db *log_db, int
     size_t count = 0, moved = 0;
     enum tg_class class = tg_log_batch_oldest(main_db, most, &batches, &count, err);
 
-    for (; class == TG_OK && moved < count; moved++) {
-        class = tg_log_batch_enter(log_db, &batches[moved], err);
+    while (class == TG_OK && moved < count) {
+        size_t together = 1, bytes = batches[moved].records.len;
+
+        while (moved + together < count && bytes < bytes_together)
+            bytes += batches[moved + together++].records.len;
+        class = tg_log_batch_enter(log_db, &batches[moved], together, err);
         if (class == TG_OK)
-            class = tg_log_batch_drop(main_db, &batches[moved].id, err);
-        if (class != TG_OK)
-            break;
+            class = tg_log_batch_drop(main_db, &batches[moved], together, err);
+        moved += class == TG_OK ? together : 0;
     }
     tg_log_batches_free(batches, count);
     *ret_moved = moved;
@@ -210,16 +259,19 @@ enum tg_class tg_log_applied_trim(struct tg_db *main_db, struct tg_db *log_db,
 {
     static const char oldest[] =
         "SELECT COALESCE(MIN(at), NOW(6)) - INTERVAL 7 DAY FROM log_batch";
-    static const char trim[] = "DELETE FROM log_applied WHERE at < ? LIMIT 10000";
+    enum { PIECE = 10000 }; /* a short transaction each */
+    static const char trim[] = "DELETE FROM log_applied WHERE at < ? LIMIT ?";
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(main_db, oldest, NULL, 0, &rows);
 
     if (class != TG_OK)
         return tg_store_failed(main_db, class, err);
     if (tg_db_next(rows)) {
-        struct tg_db_value values[] = {TG_DB_S(tg_db_text(rows, 0))};
+        struct tg_db_value values[] = {TG_DB_S(tg_db_text(rows, 0)), TG_DB_I(PIECE)};
 
-        class = tg_db_run(log_db, trim, values, 1, err);
+        do {
+            class = tg_db_run(log_db, trim, values, 2, err);
+        } while (class == TG_OK && tg_db_done(log_db).affected == PIECE);
     }
     tg_db_rows_free(rows);
     return class;

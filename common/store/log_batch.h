@@ -43,11 +43,11 @@ enum tg_class tg_log_batch_oldest(struct tg_db *main_db, int most, struct tg_log
     non_null(1, 3, 4);
 void tg_log_batches_free(struct tg_log_batch *batches, size_t count); /* NULL is fine */
 
-/* The two steps. */
-enum tg_class tg_log_batch_enter(struct tg_db *log_db, const struct tg_log_batch *batch,
-                                 struct tg_error *err) must_check non_null(1, 2);
-enum tg_class tg_log_batch_drop(struct tg_db *main_db, const struct tg_id *id,
-                                struct tg_error *err) must_check non_null(1, 2);
+/* The two steps, for all of the batches together (many are small). */
+enum tg_class tg_log_batch_enter(struct tg_db *log_db, const struct tg_log_batch *batches,
+                                 size_t count, struct tg_error *err) must_check non_null(1, 2);
+enum tg_class tg_log_batch_drop(struct tg_db *main_db, const struct tg_log_batch *batches,
+                                size_t count, struct tg_error *err) must_check non_null(1, 2);
 
 /* Both, for the oldest batches. *ret_moved: how many went. */
 enum tg_class tg_log_batch_move(struct tg_db *main_db, struct tg_db *log_db, int most,

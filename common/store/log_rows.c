@@ -1,266 +1,289 @@
 #include "common/store/log_rows.h"
 
+#include "common/base/arena.h"
 #include "common/base/buf.h"
 #include "common/base/log.h"
-#include "common/json/scan.h"
-#include "common/json/writer.h"
+#include "common/base/memory.h"
+#include "common/store/log_record.h"
 #include "common/store/read.h"
 
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* X(column, longest): texts are cut to what the column holds. */
-#define TEXT_COLUMNS(X)                                                                        \
-    X(client_request_id, 128) X(node, 64) X(endpoint, 64) X(protocol, 16) X(token_name, 64)     \
-    X(team, 64) X(address, 45) X(requested_model, 191) X(served_model, 191)                     \
-    X(upstream_model, 191) X(group_name, 64) X(key_hint, 8) X(error_code, 48) X(end_reason, 24) \
-    X(usage_source, 24) X(funding, 32) X(price_hash, 64)
-#define INT_COLUMNS(X)                                                                         \
-    X(stream) X(user_id) X(token_id) X(rule_id) X(channel_id) X(affinity) X(was_fallback)       \
-    X(promoted) X(attempts) X(status) X(input) X(cache_read) X(cache_write_5m)                  \
-    X(cache_write_1h) X(output) X(reasoning) X(image) X(audio_in) X(audio_out) X(tool_calls)    \
-    X(quota) X(cost_unbilled) X(first_token_us) X(total_us) X(request_bytes) X(response_bytes)
+/* Rows go in by prepared statements of these many, the largest that fits first. */
+static const size_t row_counts[] = {64, 8, 1};
+enum { ROW_COUNTS = 3 };
+
+static struct {
+    char *log[ROW_COUNTS], *detail[ROW_COUNTS]; /* made once, constant then */
+} statements;
+
+static char *make_insert(const char *table, const char *(*column)(int), int columns, size_t rows)
+{
+    struct tg_buf sql;
+
+    tg_buf_init(&sql, 0);
+    tg_buf_printf(&sql, "INSERT INTO %s (", table);
+    for (int i = 0; i < columns; i++)
+        tg_buf_printf(&sql, "%s`%s`", i == 0 ? "" : ", ", column(i));
+    tg_buf_str(&sql, ") VALUES ");
+    for (size_t row = 0; row < rows; row++)
+        for (int i = 0; i < columns; i++)
+            tg_buf_str(&sql, i > 0 ? ",?" : row == 0 ? "(?" : "),(?");
+    tg_buf_char(&sql, ')');
+    return sql.data;
+}
+
+static void make_statements(void)
+{
+    for (int i = 0; i < ROW_COUNTS; i++) {
+        statements.log[i] =
+            make_insert("request_log", tg_log_column, TG_LOG_COLUMNS, row_counts[i]);
+        statements.detail[i] =
+            make_insert("request_detail", tg_detail_column, TG_DETAIL_COLUMNS, row_counts[i]);
+    }
+}
+
+struct entering {
+    struct tg_db *db;
+    struct tg_arena *arena;
+    struct tg_error *err;
+    struct tg_log_record *records;
+    size_t count;
+};
+
+typedef const struct tg_db_value *values_fn(const struct tg_log_record *record);
+
+static const struct tg_db_value *log_values(const struct tg_log_record *record)
+{
+    return record->log;
+}
+
+static const struct tg_db_value *detail_values(const struct tg_log_record *record)
+{
+    return record->detail;
+}
+
+struct table {
+    char *const *statements;
+    values_fn *values;
+    size_t columns;
+};
+
+static enum tg_class insert_all(const struct entering *entering, const struct table *table,
+                                const struct tg_log_record *const *records, size_t count)
+{
+    struct tg_db_value *values =
+        tg_calloc(row_counts[0] * table->columns + 1, sizeof *values);
+    enum tg_class class = TG_OK;
+
+    for (size_t at = 0; class == TG_OK && at < count;) {
+        int size = 0;
+
+        while (row_counts[size] > count - at)
+            size++;
+        for (size_t i = 0; i < row_counts[size]; i++)
+            memcpy(values + i * table->columns, table->values(records[at + i]),
+                   table->columns * sizeof *values);
+        class = tg_db_run(entering->db, table->statements[size], values,
+                          row_counts[size] * table->columns, entering->err);
+        at += row_counts[size];
+    }
+    free(values);
+    return class;
+}
+
+/* [{"e": id, "m": created_at}, ...]. Owns: the arena. */
+static const char *key_list(const struct entering *entering)
+{
+    struct tg_buf json;
+    const char *copy;
+    char id[TG_ID_TEXT];
+
+    tg_buf_init(&json, 0);
+    tg_buf_char(&json, '[');
+    for (size_t i = 0; i < entering->count; i++) {
+        tg_id_format(&entering->records[i].id, id);
+        tg_buf_printf(&json, "%s[\"%s\",\"%s\"]", i == 0 ? "" : ",", id,
+                      entering->records[i].created_at);
+    }
+    tg_buf_char(&json, ']');
+    copy = tg_arena_strdup(entering->arena, tg_buf_text(&json));
+    tg_buf_done(&json);
+    return copy;
+}
+
+#define KEYS                                                                                   \
+    "JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY, entry CHAR(36) PATH '$[0]',"               \
+    " made DATETIME(6) PATH '$[1]')) AS e STRAIGHT_JOIN request_log r"                          \
+    " ON r.request_id = UNHEX(REPLACE(e.entry, '-', '')) AND r.created_at = e.made"
 /* What usage_hourly sums under the log's own names. */
 #define SUM_COLUMNS(X)                                                                         \
     X(input) X(cache_read) X(cache_write_5m) X(cache_write_1h) X(output) X(reasoning) X(image)  \
     X(audio_in) X(audio_out) X(tool_calls) X(quota) X(total_us) X(first_token_us)
+#define BUCKETS(X)                                                                             \
+    X(total_100ms, -1, 100000) X(total_300ms, 100000, 300000) X(total_1s, 300000, 1000000)      \
+    X(total_3s, 1000000, 3000000) X(total_10s, 3000000, 10000000)                               \
+    X(total_30s, 10000000, 30000000) X(total_100s, 30000000, 100000000)                         \
+    X(total_longer, 100000000, 9223372036854775807)
+#define NAME(column) ", `" #column "`"
+#define SUM(column) ", SUM(r.`" #column "`)"
+#define ADD(column) ", `" #column "` = usage_hourly.`" #column "` + VALUES(`" #column "`)"
+#define BUCKET_NAME(column, least, most) NAME(column)
+#define BUCKET_SUM(column, least, most)                                                        \
+    ", SUM(r.total_us > " #least " AND r.total_us <= " #most ")"
+#define BUCKET_ADD(column, least, most) ADD(column)
 
-/* A row made for the statements: {"l": the log object, "s": stages, "a","d","b","m": details}. */
-static const struct {
-    const char *path, *key;
-} parts[] = {
-    {"log.stages_json", "s"},          {"detail.attempts_json", "a"}, {"detail.bill_json", "b"},
-    {"detail.diagnostics_json", "d"}, {"detail.limits_json", "m"},
-};
-
-struct line {
-    const char *ptr;
-    size_t len;
-};
-
-static bool next_line(const char **at, struct line *ret)
+static enum tg_class add_hours(const struct entering *entering)
 {
-    const char *end;
+    static const char sql[] =
+        "INSERT INTO usage_hourly (hour, user_id, token_id, team, served_model, channel_id,"
+        " requests, errors, fallbacks" SUM_COLUMNS(NAME) BUCKETS(BUCKET_NAME)
+        ") SELECT DATE_FORMAT(r.created_at, '%Y-%m-%d %H:00:00') AS h, r.user_id, r.token_id,"
+        " r.team, r.served_model, r.channel_id, COUNT(*),"
+        " SUM(r.error_code <> '' OR r.status >= 400), SUM(r.was_fallback)" SUM_COLUMNS(SUM)
+            BUCKETS(BUCKET_SUM)
+        " FROM " KEYS
+        " GROUP BY h, r.user_id, r.token_id, r.team, r.served_model, r.channel_id"
+        " ON DUPLICATE KEY UPDATE requests = usage_hourly.requests + VALUES(requests),"
+        " errors = usage_hourly.errors + VALUES(errors),"
+        " fallbacks = usage_hourly.fallbacks + VALUES(fallbacks)" SUM_COLUMNS(ADD)
+            BUCKETS(BUCKET_ADD);
+    struct tg_db_value keys = TG_DB_S(key_list(entering));
 
-    if (**at == '\0')
-        return false;
-    end = strchrnul(*at, '\n');
-    *ret = (struct line){.ptr = *at, .len = (size_t)(end - *at)};
-    *at = *end == '\0' ? end : end + 1;
-    return true;
+    return tg_db_run(entering->db, sql, &keys, 1, entering->err);
 }
 
-/* Documents are kept as texts: neither server looks inside, and MariaDB has no JSON type. */
-static void write_parts(struct tg_json_writer *out, const struct line *line)
+static enum tg_class insert_records(const struct entering *entering)
 {
-    char text[4096];
-    struct tg_json_place place;
+    const struct table log = {statements.log, log_values, TG_LOG_COLUMNS};
+    const struct table detail = {statements.detail, detail_values, TG_DETAIL_COLUMNS};
+    const struct tg_log_record **list = tg_calloc(entering->count + 1, sizeof *list);
+    size_t details = 0;
+    enum tg_class class;
 
-    for (size_t i = 0; i < TG_COUNT_OF(parts); i++) {
-        if (!tg_json_find(line->ptr, line->len, parts[i].path, &place) ||
-            place.type == TG_JSON_NULL)
-            continue;
-        tg_json_key(out, parts[i].key);
-        if (place.type == TG_JSON_STRING &&
-            tg_json_place_string(line->ptr, &place, text, sizeof text))
-            tg_json_write_str(out, text);
-        else
-            tg_json_write_strn(out, line->ptr + place.at, place.len);
-    }
+    for (size_t i = 0; i < entering->count; i++)
+        list[i] = &entering->records[i];
+    class = insert_all(entering, &log, list, entering->count);
+    for (size_t i = 0; i < entering->count; i++)
+        if (entering->records[i].has_detail)
+            list[details++] = &entering->records[i];
+    if (class == TG_OK)
+        class = insert_all(entering, &detail, list, details);
+    free(list);
+    return class == TG_OK ? add_hours(entering) : class;
 }
 
-static void write_row(struct tg_json_writer *out, const struct line *line)
+static bool is_duplicate(enum tg_class class, const struct tg_error *err)
 {
-    struct tg_json_place place;
-
-    if (!tg_json_find(line->ptr, line->len, "log", &place) || place.type != TG_JSON_OBJECT)
-        return;
-    tg_json_begin_object(out);
-    tg_json_key(out, "l");
-    tg_json_write_raw(out, line->ptr + place.at, place.len);
-    write_parts(out, line);
-    tg_json_end_object(out);
+    return class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0;
 }
 
-#define ROWS "JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY,"                                 \
-             " entry CHAR(36) PATH '$.l.request_id', made DATETIME(6) PATH '$.l.created_at'"
-#define JOINED " ON r.request_id = UNHEX(REPLACE(e.entry, '-', '')) AND r.created_at = e.made"
-
-/* Leaves out the lines whose rows are there already. */
-static enum tg_class fresh_rows(struct tg_db *db, const char *lines, struct tg_buf *json,
-                                struct tg_error *err)
+/* Takes back what the records' statements have done so far. */
+static enum tg_class take_back(const struct entering *entering)
 {
-    static const char sql[] = "SELECT e.n FROM " ROWS ")) AS e STRAIGHT_JOIN request_log r" JOINED
-                              " ORDER BY e.n";
-    struct tg_db_value values[] = {TG_DB_S(tg_buf_text(json))};
-    struct tg_json_writer out;
+    return tg_db_run(entering->db, "ROLLBACK TO SAVEPOINT records", NULL, 0, entering->err);
+}
+
+/* Leaves out the records whose rows are there already. */
+static enum tg_class keep_fresh(struct entering *entering)
+{
+    static const char sql[] = "SELECT e.n FROM " KEYS " ORDER BY e.n";
+    struct tg_db_value keys = TG_DB_S(key_list(entering));
+    size_t kept = 0;
     struct tg_db_rows *rows;
-    struct line line;
     bool more;
-    enum tg_class class = tg_db_select(db, sql, values, 1, &rows);
+    enum tg_class class = tg_db_select(entering->db, sql, &keys, 1, &rows);
 
     if (class != TG_OK)
-        return tg_store_failed(db, class, err);
+        return tg_store_failed(entering->db, class, entering->err);
     more = tg_db_next(rows);
-    if (more) {
-        tg_buf_reset(json);
-        tg_json_writer_init(&out, json);
-        tg_json_begin_array(&out);
-        for (int64_t n = 1; next_line(&lines, &line); n++) {
-            if (!more || tg_db_int(rows, 0) != n)
-                write_row(&out, &line);
-            else
-                more = tg_db_next(rows);
-        }
-        tg_json_end_array(&out);
+    for (size_t i = 0; i < entering->count; i++) {
+        if (more && tg_db_int(rows, 0) == (int64_t)i + 1)
+            more = tg_db_next(rows);
+        else
+            entering->records[kept++] = entering->records[i];
     }
+    entering->count = kept;
     tg_db_rows_free(rows);
     return TG_OK;
 }
 
-#define NAME_TEXT(column, longest) ", " #column
-#define NAME_INT(column) ", `" #column "`"
-#define TAKE_TEXT(column, longest) ", COALESCE(LEFT(e." #column ", " #longest "), '')"
-#define TAKE_INT(column) ", COALESCE(e.`" #column "`, 0)"
-#define READ_TEXT(column, longest) ", " #column " VARCHAR(2000) PATH '$.l." #column "'"
-#define READ_INT(column) ", `" #column "` BIGINT PATH '$.l." #column "'"
-#define SUM_INT(column) ", SUM(r.`" #column "`)"
-#define ADD_INT(column) ", `" #column "` = usage_hourly.`" #column "` + VALUES(`" #column "`)"
-
-#define BUCKET(least, most) ", SUM(r.total_us > " #least " AND r.total_us <= " #most ")"
-#define ADD_BUCKETS                                                                            \
-    ADD_INT(total_100ms) ADD_INT(total_300ms) ADD_INT(total_1s) ADD_INT(total_3s)               \
-    ADD_INT(total_10s) ADD_INT(total_30s) ADD_INT(total_100s) ADD_INT(total_longer)
-
-static enum tg_class enter_together(struct tg_db *db, const char *json, struct tg_error *err)
+/* The rare way: one after the other, each as whole as the server takes it. */
+static enum tg_class insert_singly(const struct entering *entering)
 {
-    static const char *const steps[] = {
-        "INSERT INTO request_log (request_id, created_at, stages_json" TEXT_COLUMNS(NAME_TEXT)
-            INT_COLUMNS(NAME_INT)
-        ") SELECT UNHEX(REPLACE(e.entry, '-', '')), e.made, e.stages" TEXT_COLUMNS(TAKE_TEXT)
-            INT_COLUMNS(TAKE_INT)
-        " FROM " ROWS ", stages TEXT PATH '$.s'" TEXT_COLUMNS(READ_TEXT) INT_COLUMNS(READ_INT)
-        ")) AS e",
-        "INSERT INTO request_detail (request_id, created_at, attempts_json, diagnostics_json,"
-        " bill_json, limits_json) SELECT UNHEX(REPLACE(e.entry, '-', '')), e.made, e.attempts,"
-        " e.diagnostics, e.bill, e.limits FROM " ROWS ", attempts MEDIUMTEXT PATH '$.a',"
-        " diagnostics MEDIUMTEXT PATH '$.d', bill MEDIUMTEXT PATH '$.b',"
-        " limits MEDIUMTEXT PATH '$.m')) AS e WHERE e.attempts IS NOT NULL"
-        " OR e.diagnostics IS NOT NULL OR e.bill IS NOT NULL OR e.limits IS NOT NULL",
-        "INSERT INTO usage_hourly (hour, user_id, token_id, team, served_model, channel_id,"
-        " requests, errors, fallbacks" SUM_COLUMNS(NAME_INT)
-        ", total_100ms, total_300ms, total_1s, total_3s, total_10s, total_30s, total_100s,"
-        " total_longer) SELECT DATE_FORMAT(r.created_at, '%Y-%m-%d %H:00:00') AS h, r.user_id,"
-        " r.token_id, r.team, r.served_model, r.channel_id, COUNT(*),"
-        " SUM(r.error_code <> '' OR r.status >= 400), SUM(r.was_fallback)" SUM_COLUMNS(SUM_INT)
-        BUCKET(-1, 100000) BUCKET(100000, 300000) BUCKET(300000, 1000000)
-        BUCKET(1000000, 3000000) BUCKET(3000000, 10000000) BUCKET(10000000, 30000000)
-        BUCKET(30000000, 100000000) BUCKET(100000000, 9223372036854775807)
-        " FROM " ROWS ")) AS e STRAIGHT_JOIN request_log r" JOINED
-        " GROUP BY h, r.user_id, r.token_id, r.team, r.served_model, r.channel_id"
-        " ON DUPLICATE KEY UPDATE requests = usage_hourly.requests + VALUES(requests),"
-        " errors = usage_hourly.errors + VALUES(errors),"
-        " fallbacks = usage_hourly.fallbacks + VALUES(fallbacks)" SUM_COLUMNS(ADD_INT)
-            ADD_BUCKETS,
-    };
-    struct tg_db_value values[] = {TG_DB_S(json)};
     enum tg_class class = TG_OK;
 
-    for (size_t i = 0; i < TG_COUNT_OF(steps) && class == TG_OK; i++)
-        class = tg_db_run(db, steps[i], values, 1, err);
-    return class;
-}
+    for (size_t i = 0; class == TG_OK && i < entering->count; i++) {
+        struct entering one = *entering;
 
-/* The few columns that money and readers cannot do without. */
-static void reduce(const struct line *line, struct tg_buf *out)
-{
-    static const char *const kept[] = {"request_id", "created_at", "user_id",    "token_id",
-                                       "quota",      "channel_id", "end_reason", "node"};
-    struct tg_json_place log, place;
-    struct tg_json_writer json;
-
-    tg_json_writer_init(&json, out);
-    tg_json_begin_array(&json);
-    if (tg_json_find(line->ptr, line->len, "log", &log)) {
-        tg_json_begin_object(&json);
-        tg_json_key(&json, "l");
-        tg_json_begin_object(&json);
-        for (size_t i = 0; i < TG_COUNT_OF(kept); i++) {
-            if (!tg_json_find(line->ptr + log.at, log.len, kept[i], &place))
-                continue;
-            tg_json_key(&json, kept[i]);
-            tg_json_write_raw(&json, line->ptr + log.at + place.at, place.len);
-        }
-        tg_json_end_object(&json);
-        tg_json_end_object(&json);
-    }
-    tg_json_end_array(&json);
-}
-
-static enum tg_class enter_one(struct tg_db *db, const struct line *line, struct tg_error *err)
-{
-    struct tg_json_writer out;
-    struct tg_buf json;
-    enum tg_class class;
-
-    tg_buf_init(&json, 0);
-    tg_json_writer_init(&out, &json);
-    tg_json_begin_array(&out);
-    write_row(&out, line);
-    tg_json_end_array(&out);
-    class = tg_db_run(db, "SAVEPOINT record", NULL, 0, err);
-    if (class == TG_OK)
-        class = enter_together(db, tg_buf_text(&json), err);
-    if (class == TG_CLASS_INTERNAL) {
-        tg_log_error(TG_LOG_ERROR, "log_rows", err);
-        tg_buf_reset(&json);
-        reduce(line, &json);
-        class = tg_db_run(db, "ROLLBACK TO SAVEPOINT record", NULL, 0, err);
+        one.records = &entering->records[i];
+        one.count = 1;
+        class = tg_db_run(one.db, "SAVEPOINT records", NULL, 0, one.err);
         if (class == TG_OK)
-            class = enter_together(db, tg_buf_text(&json), err);
-    } else if (class == TG_CLASS_CONFLICT && strcmp(tg_db_error(db)->code, "db_duplicate") == 0) {
-        class = tg_db_run(db, "ROLLBACK TO SAVEPOINT record", NULL, 0, err); /* there already */
+            class = insert_records(&one);
+        if (class != TG_CLASS_INTERNAL)
+            continue;
+        tg_log_error(TG_LOG_ERROR, "log_rows", one.err);
+        tg_log_record_reduce(one.records);
+        class = take_back(&one);
+        if (class == TG_OK)
+            class = insert_records(&one);
     }
-    tg_buf_done(&json);
     return class;
 }
 
-static enum tg_class enter_one_by_one(struct tg_db *db, const char *lines, struct tg_error *err)
+static enum tg_class insert_in_any_way(struct entering *entering)
 {
-    struct line line;
-    enum tg_class class = TG_OK;
+    enum tg_class class =
+        tg_db_run(entering->db, "SAVEPOINT records", NULL, 0, entering->err);
 
-    while (class == TG_OK && next_line(&lines, &line))
-        class = enter_one(db, &line, err);
+    if (class == TG_OK)
+        class = insert_records(entering);
+    if (is_duplicate(class, entering->err)) {
+        class = take_back(entering);
+        if (class == TG_OK)
+            class = keep_fresh(entering);
+        if (class == TG_OK && entering->count > 0)
+            class = insert_records(entering);
+    }
+    if (class == TG_CLASS_INTERNAL) {
+        class = take_back(entering);
+        if (class == TG_OK)
+            class = insert_singly(entering);
+    }
     return class;
+}
+
+/* Every line that is a record. Owns: the arena. */
+static void read_lines(const char *lines, struct entering *entering)
+{
+    for (const char *at = lines; *at != '\0';) {
+        const char *end = strchrnul(at, '\n');
+
+        entering->records = tg_store_grow(entering->arena, entering->records, entering->count,
+                                          sizeof *entering->records);
+        if (tg_log_record_read(at, (size_t)(end - at), entering->arena,
+                               &entering->records[entering->count]))
+            entering->count++;
+        at = *end == '\0' ? end : end + 1;
+    }
 }
 
 enum tg_class tg_log_rows_enter(struct tg_db *log_db, const char *lines, struct tg_error *err)
 {
-    const char *at = lines;
-    struct tg_json_writer out;
-    struct tg_error why;
-    struct tg_buf json;
-    struct line line;
-    enum tg_class class;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct tg_error unused;
+    struct entering entering = {
+        .db = log_db, .arena = tg_arena_new(), .err = err == NULL ? &unused : err};
+    enum tg_class class = TG_OK;
 
-    tg_buf_init(&json, 0);
-    tg_json_writer_init(&out, &json);
-    tg_json_begin_array(&out);
-    while (next_line(&at, &line))
-        write_row(&out, &line);
-    tg_json_end_array(&out);
-    class = fresh_rows(log_db, lines, &json, &why);
-    if (class == TG_OK)
-        class = tg_db_run(log_db, "SAVEPOINT records", NULL, 0, &why);
-    if (class == TG_OK)
-        class = enter_together(log_db, tg_buf_text(&json), &why);
-    if (class == TG_CLASS_INTERNAL) {
-        class = tg_db_run(log_db, "ROLLBACK TO SAVEPOINT records", NULL, 0, &why);
-        if (class == TG_OK)
-            class = enter_one_by_one(log_db, lines, &why);
-    }
-    tg_buf_done(&json);
-    if (class != TG_OK && err != NULL)
-        *err = why;
+    pthread_once(&once, make_statements);
+    read_lines(lines, &entering);
+    if (entering.count > 0)
+        class = insert_in_any_way(&entering);
+    tg_arena_free(entering.arena);
     return class;
 }

@@ -7,9 +7,9 @@
 
 #include "common/sql/db.h"
 
-/* Inside the caller's transaction. <lines>: records that passed tg_json_check, one a line. Rows
- * that are there already are left out, of the sums too. When the records cannot be entered
- * together they are entered one by one, and one that is refused as what can be kept of it. */
+/* Inside the caller's transaction. <lines>: records (log_record.h), one a line. Rows that are there
+ * already are left out, of the sums too. When the records cannot be entered together they are
+ * entered one by one, and one that is refused as what can be kept of it. */
 enum tg_class tg_log_rows_enter(struct tg_db *log_db, const char *lines, struct tg_error *err)
     must_check non_null(1, 2);
 

@@ -162,11 +162,10 @@ static enum tg_class is_applied(const struct run *run, const char *name, bool *r
     return TG_OK;
 }
 
-/* Goes over the files; <apply> or only counts those that are missing. */
-static enum tg_class each_file(const struct run *run, bool apply, int *ret_missing)
+static enum tg_class apply_missing(const struct run *run)
 {
     struct dirent **names;
-    int count = scandir(run->migration->folder, &names, is_migration, by_name), missing = 0;
+    int count = scandir(run->migration->folder, &names, is_migration, by_name);
     enum tg_class class = TG_OK;
 
     if (count <= 0) {
@@ -179,14 +178,10 @@ static enum tg_class each_file(const struct run *run, bool apply, int *ret_missi
         bool done = false;
 
         class = is_applied(run, names[i]->d_name, &done);
-        if (class != TG_OK || done)
-            continue;
-        missing++;
-        if (apply)
+        if (class == TG_OK && !done)
             class = apply_file(run, names[i]->d_name);
     }
     free_names(names, count);
-    *ret_missing = missing;
     return class;
 }
 
@@ -225,7 +220,6 @@ static enum tg_class create_database(const struct tg_migration *migration, struc
 
 static enum tg_class migrate_locked(const struct run *run)
 {
-    int missing;
     enum tg_class class =
         tg_db_script(run->db,
                      "CREATE TABLE IF NOT EXISTS schema_migration (name VARCHAR(191) NOT NULL, "
@@ -234,7 +228,7 @@ static enum tg_class migrate_locked(const struct run *run)
                      "COLLATE=utf8mb4_bin",
                      run->err);
 
-    return class == TG_OK ? each_file(run, true, &missing) : class;
+    return class == TG_OK ? apply_missing(run) : class;
 }
 
 enum tg_class tg_store_migrate(const struct tg_migration *migration, struct tg_error *err)
@@ -255,22 +249,5 @@ enum tg_class tg_store_migrate(const struct tg_migration *migration, struct tg_e
         class = migrate_locked(&run);
     tg_db_release(run.db);
     tg_db_pool_free(pool); /* the lock goes with the connection */
-    return class;
-}
-
-enum tg_class tg_store_migrations_missing(const struct tg_migration *migration, int *ret_missing,
-                                          struct tg_error *err)
-{
-    struct tg_db_pool *pool = NULL;
-    struct run run = {.migration = migration, .err = err};
-    enum tg_class class = open_pool(migration, false, &pool, err);
-
-    if (class != TG_OK)
-        return class;
-    class = tg_db_acquire(pool, tg_now_us(), &run.db, err);
-    if (class == TG_OK)
-        class = each_file(&run, false, ret_missing);
-    tg_db_release(run.db);
-    tg_db_pool_free(pool);
     return class;
 }

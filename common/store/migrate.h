@@ -25,8 +25,5 @@ struct tg_migration {
 /* Makes the database when it is missing and the account may. */
 enum tg_class tg_store_migrate(const struct tg_migration *migration, struct tg_error *err)
     must_check non_null(1, 2);
-/* Are all files of the folder applied? *ret_missing: how many are not. */
-enum tg_class tg_store_migrations_missing(const struct tg_migration *migration, int *ret_missing,
-                                          struct tg_error *err) must_check non_null(1, 2, 3);
 
 #endif

@@ -7,7 +7,7 @@
 #include <time.h>
 
 static const int64_t connect_us = 2000000;
-static const int64_t least_pause_us = 100000, most_pause_us = 5000000;
+static const int64_t least_pause_us = 100000, most_pause_us = 1000000;
 static const char *const area_names[AREA_COUNT] = {"shards", "records", "replay", "jobs"};
 
 enum tg_class daemon_connect(struct daemon *daemon, unsigned need, struct daemon_links *ret,

@@ -56,7 +56,7 @@ void daemon_trouble(struct daemon *daemon, enum daemon_area area, const struct t
 void daemon_fine(struct daemon *daemon, enum daemon_area area) non_null(1);
 
 /* Runs <round> with its connections until the end: pauses for what it asks for, connects again
- * and backs off (100 ms to 5 s) after a failure. */
+ * and backs off (100 ms to 1 s) after a failure. */
 typedef enum tg_class daemon_round_fn(void *context, struct daemon_links *links,
                                       int64_t *ret_pause_us, struct tg_error *err);
 void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,

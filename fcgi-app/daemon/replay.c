@@ -1,3 +1,4 @@
+#include "fcgi-app/daemon/advice.h"
 #include "fcgi-app/daemon/daemon.h"
 #include "fcgi-app/daemon/once.h"
 
@@ -6,8 +7,12 @@
 #include "common/ledger/sweep.h"
 #include "common/store/node.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum {
     PAUSE_US = 300000,
+    BUSY_PAUSE_US = 100000, /* while lines wait to be known */
     TABLES_EVERY_US = 1000000,
     SWEEP_EVERY_US = 5000000,
     RUN_US = 60000000 /* end markers live fifteen minutes */
@@ -17,6 +22,7 @@ struct worker {
     struct daemon *daemon;
     struct tg_spool_watch *watch;
     int64_t tables_at_us, swept_at_us;
+    char advised[TG_RUN_ID_TEXT]; /* the server that was looked at */
     bool clear;
 };
 
@@ -92,13 +98,17 @@ static enum tg_class replay_round(void *context, struct daemon_links *links,
     size_t told;
     enum tg_class class = TG_OK;
 
-    if (is_due(&worker->tables_at_us, TABLES_EVERY_US))
+    if (strcmp(worker->advised, tg_kv_run_id(links->kv)) != 0) {
+        class = daemon_advise(links->kv, err);
+        snprintf(worker->advised, sizeof worker->advised, "%s", tg_kv_run_id(links->kv));
+    }
+    if (class == TG_OK && is_due(&worker->tables_at_us, TABLES_EVERY_US))
         class = tg_replay_tables(&replay, &told);
     if (class == TG_OK)
         class = spool_round(worker, links, err);
     if (class == TG_OK && is_due(&worker->swept_at_us, SWEEP_EVERY_US))
         class = sweep_round(worker, links, err);
-    *ret_pause_us = PAUSE_US;
+    *ret_pause_us = worker->clear ? PAUSE_US : BUSY_PAUSE_US;
     return class;
 }
 

@@ -9,6 +9,9 @@
 
 enum {
     ANSWER_US = 2000000,
+    /* a transaction costs much more than an entry: under load they are collected for longer */
+    LOAD_ENTRIES = 50, /* in one round */
+    LOAD_PAUSE_US = 400000,
     BUSY_PAUSE_US = 50000,
     IDLE_PAUSE_US = 200000,
     CHECK_EVERY_US = 1000000,
@@ -26,8 +29,8 @@ struct shard {
 struct worker {
     struct daemon *daemon;
     int first, step;
-    bool busy;   /* the last round moved something */
-    int rebuilt; /* since it was last logged */
+    size_t moved; /* entries of the last round */
+    int rebuilt;  /* since it was last logged */
     int64_t checked_at_us;
     struct shard shards[TG_SHARDS];
 };
@@ -102,7 +105,7 @@ static enum tg_class apply_some(struct worker *worker, struct daemon_links *link
         }
         if (class != TG_OK)
             return class;
-        worker->busy = worker->busy || count > 0;
+        worker->moved += count;
         if (count < apply.batch_count)
             break;
     }
@@ -159,16 +162,18 @@ static enum tg_class shards_round(void *context, struct daemon_links *links,
 
     if (tg_now_us() - worker->checked_at_us >= CHECK_EVERY_US)
         class = check_all(worker, links, err);
-    else if (worker->busy)
+    else if (worker->moved > 0)
         class = read_cursors(worker, links, err);
-    worker->busy = false;
+    worker->moved = 0;
     for (int i = worker->first; class == TG_OK && i < TG_SHARDS; i += worker->step) {
         if (daemon_is_stopping(worker->daemon))
             break;
         if (strcmp(worker->shards[i].cursor.run_id, tg_kv_run_id(links->kv)) == 0)
             class = apply_some(worker, links, i, err);
     }
-    *ret_pause_us = worker->busy ? BUSY_PAUSE_US : IDLE_PAUSE_US;
+    *ret_pause_us = worker->moved >= LOAD_ENTRIES ? LOAD_PAUSE_US
+                    : worker->moved > 0           ? BUSY_PAUSE_US
+                                                  : IDLE_PAUSE_US;
     return class;
 }
 
@@ -193,7 +198,7 @@ enum tg_class daemon_shards_once(struct daemon *daemon, struct daemon_links *lin
         int64_t pause_us;
 
         class = shards_round(&worker, links, &pause_us, err);
-        *ret_moved = *ret_moved || worker.busy;
-    } while (class == TG_OK && worker.busy);
+        *ret_moved = *ret_moved || worker.moved > 0;
+    } while (class == TG_OK && worker.moved > 0);
     return class;
 }

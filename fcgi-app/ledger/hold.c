@@ -16,7 +16,8 @@ static int64_t earned_by(const struct tg_request *req, int64_t output_tokens)
                                    .output = output_tokens};
     int64_t quota;
 
-    if (output_tokens == 0 || tg_bill(&quote->price, &usage, quote->group_ratio, NULL, &quota) != TG_OK)
+    if (output_tokens == 0 ||
+        tg_bill(&quote->price, &usage, quote->group_ratio, NULL, &quota) != TG_OK)
         return 0; /* nothing delivered, nothing owed (R3) */
     return quota;
 }

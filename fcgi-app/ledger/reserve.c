@@ -3,7 +3,7 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
-/* The dearest deposit that the first attempt may need; a dearer model raises it when it is tried. */
+/* What the first attempt may need; a dearer model raises it when it is tried. */
 static int64_t deposit_of(const struct tg_request *req)
 {
     tg_assert(req->quote_count > 0);

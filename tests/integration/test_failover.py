@@ -60,9 +60,13 @@ def test_the_second_channel_serves(
     if stream:
         whole_stream(answer)
     tried = stack.simulator.requests()[before:]
-    assert [seen.key for seen in tried] == [pair.first_key, pair.second_key]
+    keys = [seen.key for seen in tried]
+    if scenario in ("close-before", "reset-before"):
+        # A kept connection that dies unanswered is opened anew once before the attempt has failed.
+        keys = list(dict.fromkeys(keys))
+    assert keys == [pair.first_key, pair.second_key]
     if not stream:
-        assert tried[0].body == tried[1].body
+        assert tried[0].body == tried[-1].body
     record = stack.site.record(answer.request_id)
     assert int(record["channel_id"]) == pair.second
     assert int(record["attempts"]) == 2

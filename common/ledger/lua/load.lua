@@ -1,11 +1,12 @@
-#!lua
+#!lua flags=allow-oom
 -- load - fills what is missing of an account from MySQL's balance minus the open holds here.
 --
 -- KEYS  state, holds, then as many of user, token, plan as are given
 -- ARGV  epoch (of the same read as the balances), run, deadline,
 --       user id, quota, authver,  token id, remain, unlimited,  plan id, remain, period
 --       (id 0: not given)
--- Never overwrites a live hash: its balance is newer than what MySQL knows.
+-- Never overwrites a live hash: its balance is newer than what MySQL knows. Runs without free
+-- memory: a settle may need it.
 -- -> ok
 -- @include prologue
 -- @include fence

@@ -35,7 +35,7 @@ def render(settings: dict[str, str | int | bool]) -> str:
     return "".join(f"{name}: {{\n{''.join(lines)}}};\n" for name, lines in groups.items())
 
 
-class CtlError(AssertionError):
+class CtlError(RuntimeError):
     def __init__(self, argv: list[str], done: subprocess.CompletedProcess[str]) -> None:
         super().__init__(
             f"tollgatectl {' '.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}"
@@ -171,7 +171,8 @@ class Site:
         if done.returncode not in (0, 1):
             raise CtlError(["audit"], done)
         result = json.loads(done.stdout)
-        assert result["clean"] == (done.returncode == 0), done.stdout
+        if result["clean"] != (done.returncode == 0):
+            raise CtlError(["audit"], done)
         return result
 
     def wait_clean(self, timeout: float = 30) -> dict[str, Any]:

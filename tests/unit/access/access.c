@@ -163,9 +163,9 @@ static void a_credential_is_checked_in_order(void **state)
     check(&credential, "192.0.2.1", "", TG_OK);
 
     credential = usual();
-    assert_int_equal(
-        tg_cidrs_parse(arena, "10.0.0.0/8, 2001:db8::/32", &ranges, &credential.address_count, NULL),
-        TG_OK);
+    assert_int_equal(tg_cidrs_parse(arena, "10.0.0.0/8, 2001:db8::/32", &ranges,
+                                    &credential.address_count, NULL),
+                     TG_OK);
     credential.addresses = ranges;
     check(&credential, "10.255.0.1", "", TG_OK);
     check(&credential, "::ffff:10.0.0.1", "", TG_OK);

@@ -16,31 +16,32 @@ static struct tg_worker worker = {.node = "node-1"};
 static const struct tg_credential credential = {
     .token_id = 7, .user_id = 3, .token_name = "laptop", .team = "red"};
 
+static struct tg_attempt second = {.number = 2,
+                                   .channel_id = 12,
+                                   .key_id = 5,
+                                   .key_hint = "abcd",
+                                   .model = "m",
+                                   .upstream_model = "up-m",
+                                   .status = 200,
+                                   .source = "channel",
+                                   .action = "success",
+                                   .reason = ""};
+static struct tg_attempt first = {.number = 1,
+                                  .channel_id = 11,
+                                  .key_hint = "wxyz",
+                                  .model = "m",
+                                  .upstream_model = "up-m",
+                                  .status = 500,
+                                  .error_code = "upstream_error",
+                                  .source = "upstream",
+                                  .action = "retry",
+                                  .reason = "status",
+                                  .maybe_accepted = true,
+                                  .next = &second};
+
 /* Every place where a secret could stand holds a canary. */
 static void fill(struct tg_request *req)
 {
-    static struct tg_attempt second = {.number = 2,
-                                       .channel_id = 12,
-                                       .key_id = 5,
-                                       .key_hint = "abcd",
-                                       .model = "m",
-                                       .upstream_model = "up-m",
-                                       .status = 200,
-                                       .source = "channel",
-                                       .action = "success",
-                                       .reason = ""};
-    static struct tg_attempt first = {.number = 1,
-                                      .channel_id = 11,
-                                      .key_hint = "wxyz",
-                                      .model = "m",
-                                      .upstream_model = "up-m",
-                                      .status = 500,
-                                      .error_code = "upstream_error",
-                                      .source = "upstream",
-                                      .action = "retry",
-                                      .reason = "status",
-                                      .maybe_accepted = true,
-                                      .next = &second};
     static struct tg_quote quote = {.model = "m", .group = "gold", .group_ratio = "1"};
 
     *req = (struct tg_request){.worker = &worker,

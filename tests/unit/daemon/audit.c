@@ -85,7 +85,7 @@ static void between_the_two_databases_is_no_difference(void **state)
     assert_int_equal(tg_log_batch_oldest(site->books->main_db, 8, &batches, &count, &site->err),
                      TG_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(tg_log_batch_enter(site->books->log_db, &batches[0], &site->err), TG_OK);
+    assert_int_equal(tg_log_batch_enter(site->books->log_db, batches, count, &site->err), TG_OK);
     assert_true(site_audit(site)->clean);
     tg_log_batches_free(batches, count);
     site_is_clean(site);

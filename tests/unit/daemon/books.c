@@ -71,6 +71,8 @@ struct books *books_start(void)
 
 void books_stop(struct books *books)
 {
+    if (books == NULL)
+        return;
     tg_db_release(books->main_db);
     tg_db_release(books->log_db);
     tg_db_pool_free(books->main_pool);

@@ -246,11 +246,34 @@ static void it_ends_cleanly_when_asked(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static void once_does_what_can_be_done_and_ends(void **state)
+{
+    char conf[128];
+    char *const argv[] = {(char[]){"fcgi-app/tollgate-ledger"}, (char[]){"--conf"}, conf,
+                          (char[]){"--once"}, NULL};
+    const struct tg_entry *charge = books_charge(1, 5);
+    int64_t quota = books_main(site->books, "SELECT quota FROM users WHERE id = 1");
+    int status;
+
+    (void)state;
+    site_settle(site, charge);
+    snprintf(conf, sizeof conf, "%s/tollgate.conf", program.folder);
+    test_server_spawn(&program, argv);
+    assert_int_equal(waitpid(program.pid, &status, 0), program.pid);
+    program.pid = 0;
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(books_main(site->books, "SELECT quota FROM users WHERE id = 1"), quota - 5);
+    assert_int_equal(books_main(site->books, "SELECT COUNT(*) FROM log_batch"), 0);
+    site_is_clean(site);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_ends_once_whatever_is_killed),
         cmocka_unit_test(it_ends_cleanly_when_asked),
+        cmocka_unit_test(once_does_what_can_be_done_and_ends),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

@@ -62,6 +62,8 @@ static void empty_spool(struct site *site)
 
 void site_stop(struct site *site)
 {
+    if (site == NULL)
+        return;
     tg_ledger_free(site->ledger);
     tg_kv_release(site->kv);
     tg_kv_pool_free(site->kv_pool);

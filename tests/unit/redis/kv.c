@@ -305,6 +305,7 @@ static void addresses_are_checked(void **state)
     } cases[] = {{"unix:/run/redis.sock", true}, {"tcp:127.0.0.1:6379", true},
                  {"tcp:[::1]:6379", true},       {"tcp:host", false},
                  {"tcp::6379", false},           {"tcp:host:0", false},
+                 {"tcp:host:1x", false},
                  {"tcp:host:65536", false},      {"unix:", false},
                  {"/run/redis.sock", false},     {"", false}};
 

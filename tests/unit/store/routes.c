@@ -239,7 +239,7 @@ static int64_t broken_at(struct house *house)
 {
     int64_t broken = -1;
 
-    assert_int_equal(tg_audit_chain_check(house->db, &broken, &house->err), TG_OK);
+    assert_int_equal(tg_change_chain_check(house->db, &broken, &house->err), TG_OK);
     return broken;
 }
 

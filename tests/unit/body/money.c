@@ -1,0 +1,289 @@
+/* Deposit, renewal and settlement of a request over a real Redis and a real MariaDB. */
+#include "tests/unit/unit.h"
+
+#include "common/base/clock.h"
+#include "fcgi-app/endpoint.h"
+#include "fcgi-app/settings.h"
+#include "fcgi-app/shared.h"
+#include "fcgi-app/stages.h"
+#include "tests/unit/ledger/books.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { USER = 1, TOKEN = 7, DEPOSIT = 1500 };
+
+static struct books books;
+static struct tg_worker worker;
+static struct tg_credential credential;
+static struct tg_attempt attempt;
+static char folder[] = "/tmp/tollgate-money-XXXXXX";
+static const struct tg_endpoint generate = {"chat_completions", "POST", "/v1/chat/completions",
+                                            TG_PROTOCOL_CHAT, TG_OPERATION_GENERATE};
+
+/* A request as it stands before reserve: 3 USD in, 15 USD out per million tokens. */
+static struct tg_request request(void)
+{
+    static struct tg_quote quote;
+    struct tg_request req = {.worker = &worker,
+                             .arena = tg_arena_new(),
+                             .id = tg_id_new(),
+                             .endpoint = &generate,
+                             .credential = &credential,
+                             .group = "default",
+                             .model = "m",
+                             .quotes = &quote,
+                             .quote_count = 1,
+                             .input_estimate = 100};
+
+    quote = (struct tg_quote){
+        .model = "m", .group = "default", .group_ratio = "1", .deposit_quota = DEPOSIT};
+    snprintf(quote.price.input, sizeof quote.price.input, "3");
+    snprintf(quote.price.output, sizeof quote.price.output, "15");
+    tg_id_format(&req.id, req.id_text);
+    tg_buf_init(&req.tail, 0);
+    tg_buf_init(&req.bill_steps, 0);
+    return req;
+}
+
+static void done(struct tg_request *req)
+{
+    tg_arena_free(req->arena);
+    tg_buf_done(&req->tail);
+    tg_buf_done(&req->bill_steps);
+}
+
+static void serve(struct tg_request *req, int64_t input, int64_t output)
+{
+    attempt = (struct tg_attempt){.number = 1, .channel_id = 4, .model = "m", .status = 200};
+    req->attempts = &attempt;
+    req->served = &attempt;
+    req->attempt_count = 1;
+    req->quote = &req->quotes[0];
+    req->answer_status = 200;
+    req->usage = (struct tg_usage){.source = TG_USAGE_UPSTREAM, .input = input, .output = output};
+}
+
+static void open_books(int64_t balance, int64_t remain)
+{
+    books_reset(&books);
+    worker.ledger = books.ledger;
+    books_user(&books, USER, balance);
+    books_token(&books, TOKEN, USER, remain);
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    open_books(10000, 5000);
+    credential = (struct tg_credential){.token_id = TOKEN, .user_id = USER, .authver = 1};
+    return 0;
+}
+
+static int64_t journal_len(void)
+{
+    return strtoll(test_redis_say(books.redis, "XLEN", "tg:{s01}:journal", NULL), NULL, 10);
+}
+
+static void a_deposit_is_taken_and_the_bill_replaces_it(void **state)
+{
+    struct tg_request req = request();
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    assert_true(req.held);
+    assert_int_equal(req.deposit_quota, DEPOSIT);
+    assert_int_equal(books_quota(&books, USER), 10000 - DEPOSIT);
+    serve(&req, 1000, 100); /* 1000 x 1.5 + 100 x 7.5 quota */
+    tg_stage_settle(&req);
+    assert_int_equal(req.bill_quota, 2250);
+    assert_true(req.ended);
+    assert_int_equal(books_quota(&books, USER), 10000 - 2250);
+    /* Again changes nothing. */
+    tg_stage_settle(&req);
+    req.ended = false;
+    tg_stage_settle(&req);
+    assert_int_equal(books_quota(&books, USER), 10000 - 2250);
+    assert_int_equal(journal_len(), 1);
+    done(&req);
+}
+
+static void a_request_that_delivered_nothing_is_refunded(void **state)
+{
+    struct tg_request req = request();
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    tg_fail(&req.error, TG_CLASS_NO_CHANNEL, "no_channel", "none");
+    tg_stage_settle(&req);
+    assert_int_equal(req.bill_quota, 0);
+    assert_int_equal(books_quota(&books, USER), 10000);
+    assert_int_equal(journal_len(), 1);
+    done(&req);
+}
+
+static void what_is_free_takes_no_hold_and_is_still_recorded(void **state)
+{
+    struct tg_request req = request();
+
+    (void)state;
+    req.quotes[0].deposit_quota = 0;
+    req.quotes[0].group_ratio = "0";
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    assert_false(req.held);
+    assert_int_equal(tg_hold_wake_at_us(&req), INT64_MAX);
+    serve(&req, 1000, 100);
+    tg_stage_settle(&req);
+    assert_int_equal(req.bill_quota, 0);
+    assert_int_equal(journal_len(), 1);
+    done(&req);
+}
+
+static void refusals_name_what_is_short(void **state)
+{
+    static const struct {
+        int64_t balance, remain;
+        enum tg_class class;
+        const char *code;
+    } cases[] = {
+        {DEPOSIT - 1, 5000, TG_CLASS_FUNDS, "insufficient_quota"},
+        {DEPOSIT, DEPOSIT, TG_OK, ""},
+        {10000, DEPOSIT - 1, TG_CLASS_FUNDS, "token_quota_insufficient"},
+        {10000, 0, TG_CLASS_AUTH, "token_exhausted"},
+        {10000, -5, TG_CLASS_AUTH, "token_exhausted"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        struct tg_request req = request();
+
+        open_books(cases[i].balance, cases[i].remain);
+        assert_int_equal(tg_stage_reserve(&req),
+                         cases[i].class == TG_OK ? TG_NEXT : TG_ANSWER);
+        assert_int_equal(req.error.class, cases[i].class);
+        assert_string_equal(req.error.code, cases[i].code);
+        assert_int_equal(req.held, cases[i].class == TG_OK);
+        done(&req);
+    }
+}
+
+/* The deposit grows with what a stream has earned, so that the same money is not promised twice. */
+static void a_renewal_follows_what_was_earned(void **state)
+{
+    struct tg_request req = request();
+    int64_t wake_us;
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    wake_us = tg_hold_wake_at_us(&req);
+    tg_hold_tick(&req, wake_us - 1, 10); /* too early: nothing happens */
+    assert_int_equal(req.renew_at_us, wake_us);
+    tg_hold_tick(&req, wake_us, 10); /* 100 x 1.5 + 10 x 7.5 = 225, below the deposit */
+    assert_true(tg_hold_wake_at_us(&req) > wake_us);
+    assert_int_equal(books_quota(&books, USER), 10000 - DEPOSIT);
+    tg_hold_tick(&req, tg_hold_wake_at_us(&req), 400); /* 150 + 3000 */
+    assert_int_equal(req.deposit_quota, 3150);
+    assert_int_equal(books_quota(&books, USER), 10000 - 3150);
+    serve(&req, 100, 400);
+    tg_stage_settle(&req);
+    assert_int_equal(books_quota(&books, USER), 10000 - 3150);
+    done(&req);
+}
+
+static void a_request_that_was_ended_elsewhere_stops_renewing(void **state)
+{
+    struct tg_request req = request();
+    struct tg_entry entry;
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    entry = books_charge(req.id, USER, TOKEN, 10);
+    assert_int_equal(books_settle(&books, &entry), TG_LEDGER_OK);
+    tg_hold_tick(&req, req.renew_at_us, 10);
+    assert_true(tg_hold_wake_at_us(&req) > tg_now_us() + INT64_C(1000000000));
+    assert_int_equal(books_quota(&books, USER), 10000 - 10);
+    done(&req);
+}
+
+static void without_redis_the_request_is_refused_and_left_to_the_replay(void **state)
+{
+    struct tg_request req = request();
+    int64_t later = tg_shared_counter(worker.shared, TG_COUNTER_SETTLE_LATER);
+
+    (void)state;
+    test_redis_kill(books.redis);
+    assert_int_equal(tg_stage_reserve(&req), TG_ANSWER);
+    assert_int_equal(req.error.class, TG_CLASS_OVERLOAD);
+    tg_stage_settle(&req); /* the reserve may have run: its refund is in the spool */
+    assert_true(req.ended);
+    assert_int_equal(tg_shared_counter(worker.shared, TG_COUNTER_SETTLE_LATER), later + 1);
+    test_redis_again(books.redis);
+    done(&req);
+}
+
+static struct tg_conf *load_conf(void)
+{
+    char path[128];
+    struct tg_conf *conf = NULL;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/conf", folder);
+    file = fopen(path, "w");
+    fputs("ledger: { reserve_timeout = \"5s\"; settle_timeout = \"5s\"; };\n", file);
+    fclose(file);
+    if (tg_conf_load(path, NULL, 0, &conf, NULL) != TG_OK)
+        abort();
+    (void)unlink(path);
+    return conf;
+}
+
+static void start_worker(void)
+{
+    const struct tg_spool_conf spool = {.folder = folder, .node = "node", .worker = BOOKS_WORKER};
+    struct tg_settings *settings;
+    struct tg_error err;
+
+    if (tg_settings_new(load_conf(), &settings, &err) != TG_OK ||
+        tg_spool_open(&spool, &worker.spool, &err) != TG_OK)
+        abort();
+    atomic_store(&worker.settings, settings);
+    worker.node = "node";
+    worker.shared = tg_shared_new(1);
+    worker.kv = books.kv;
+    worker.main_db = books.db;
+}
+
+static void stop_worker(void)
+{
+    char command[128];
+
+    tg_spool_close(worker.spool);
+    tg_settings_free(atomic_load(&worker.settings));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (system(command) != 0)
+        fprintf(stderr, "%s stays\n", folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_deposit_is_taken_and_the_bill_replaces_it, fresh),
+        cmocka_unit_test_setup(a_request_that_delivered_nothing_is_refunded, fresh),
+        cmocka_unit_test_setup(what_is_free_takes_no_hold_and_is_still_recorded, fresh),
+        cmocka_unit_test_setup(refusals_name_what_is_short, fresh),
+        cmocka_unit_test_setup(a_renewal_follows_what_was_earned, fresh),
+        cmocka_unit_test_setup(a_request_that_was_ended_elsewhere_stops_renewing, fresh),
+        cmocka_unit_test_setup(without_redis_the_request_is_refused_and_left_to_the_replay, fresh),
+    };
+    int failed;
+
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    books_start(&books);
+    start_worker();
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    stop_worker();
+    books_stop(&books);
+    return failed;
+}
