@@ -86,7 +86,7 @@ static enum tg_class apply_singly(const struct tg_apply *apply,
 enum tg_class tg_apply_entries(const struct tg_apply *apply, const struct tg_journal_batch *expect,
                                const struct tg_journal_page *page, size_t *ret_inserted)
 {
-    const struct tg_entry **entries = tg_calloc(page->count + 1, sizeof *entries);
+    const struct tg_entry **entries = tg_calloc(page->count + 1, sizeof(void *));
     struct tg_journal_batch batch = *expect;
     enum tg_class class = TG_OK;
     bool whole = true;

@@ -104,24 +104,30 @@ static bool is_ready(const struct run *run, const struct tg_replay_item *item)
     return run->shards[shard_of(item)].ready;
 }
 
-/* Asks ledger_entry, and frees what the tables still hold for those that it has. */
+/* Asks ledger_entry for what is open; rows of those it has are marked, or go. */
 static enum tg_class ask(struct run *run)
 {
     struct tg_id *ids = tg_arena_calloc(run->arena, run->count + 1, sizeof *ids);
+    struct tg_replay_item **open = tg_arena_calloc(run->arena, run->count + 1, sizeof(void *));
     bool *known = tg_arena_calloc(run->arena, run->count + 1, sizeof *known);
-    size_t done = 0;
+    size_t asked = 0, done = 0;
     enum tg_class class;
 
-    for (size_t i = 0; i < run->count; i++)
-        ids[i] = run->items[i].entry->id;
-    class = tg_pending_known(run->replay->db, ids, run->count, known, run->replay->err);
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->items[i].fate != TG_REPLAY_LATER)
+            continue;
+        open[asked] = &run->items[i];
+        ids[asked++] = run->items[i].entry->id;
+    }
+    class = tg_pending_known(run->replay->db, ids, asked, known, run->replay->err);
     if (class != TG_OK)
         return class;
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = 0; i < asked; i++) {
         if (!known[i])
             continue;
-        run->items[i].fate = TG_REPLAY_KNOWN;
-        ids[done++] = run->items[i].entry->id;
+        open[i]->fate = TG_REPLAY_KNOWN;
+        if (open[i]->in_table)
+            ids[done++] = open[i]->entry->id;
     }
     return done == 0 ? TG_OK
                      : tg_pending_acknowledge(run->replay->db, ids, done, run->replay->err);
@@ -179,6 +185,22 @@ static enum tg_class tell_the_rest(struct run *run)
     return class;
 }
 
+/* Marks the shards of what is to be told; false when there is nothing. */
+static bool want_shards(struct run *run)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tg_replay_item *item = &run->items[i];
+
+        if (item->fate != TG_REPLAY_LATER || item->only_ask)
+            continue;
+        run->shards[shard_of(item)].wanted = true;
+        any = true;
+    }
+    return any;
+}
+
 enum tg_class tg_replay_run(const struct tg_replay *replay, struct tg_replay_item *items,
                             size_t count)
 {
@@ -192,12 +214,14 @@ enum tg_class tg_replay_run(const struct tg_replay *replay, struct tg_replay_ite
     if (own.err == NULL)
         own.err = &unused;
     run.arena = tg_arena_new();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         items[i].fate = TG_REPLAY_LATER;
-        run.shards[shard_of(&items[i])].wanted = true;
-    }
-    for (size_t i = 0; count > 0 && class == TG_OK && i < TG_COUNT_OF(steps); i++)
-        class = steps[i](&run);
+    /* in health everything is known by the time it could be told: nothing to wait for */
+    if (count > 0)
+        class = ask(&run);
+    if (class == TG_OK && want_shards(&run))
+        for (size_t i = 0; class == TG_OK && i < TG_COUNT_OF(steps); i++)
+            class = steps[i](&run);
     tg_arena_free(run.arena);
     return class;
 }
@@ -215,9 +239,9 @@ enum tg_class tg_replay_tables(const struct tg_replay *replay, size_t *ret_told)
         class = tg_offline_entries(replay->db, arena, TABLE_ROWS, &offline, replay->err);
     items = tg_arena_calloc(arena, pending.count + offline.count + 1, sizeof *items);
     for (size_t i = 0; i < pending.count; i++)
-        items[count++].entry = &pending.entries[i];
+        items[count++] = (struct tg_replay_item){.entry = &pending.entries[i], .in_table = true};
     for (size_t i = 0; i < offline.count; i++)
-        items[count++].entry = &offline.entries[i];
+        items[count++] = (struct tg_replay_item){.entry = &offline.entries[i], .in_table = true};
     if (class == TG_OK)
         class = tg_replay_run(replay, items, count);
     *ret_told = 0;

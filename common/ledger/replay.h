@@ -1,11 +1,12 @@
 /* replay - told again until known: whatever Redis may not have heard of.
  *
  * Spool lines, offline entries, credits, adjustments and holds of dead workers all come here.
- * For each shard: take the epoch and the journal's last id L, wait until the cursor of that epoch
- * and server has passed L (then ledger_entry is complete up to L), ask it for the ids, and run the
- * rest through the ordinary settle, in that epoch only. So an entry whose settle may or may not
- * have run is told again without being charged again: its end marker or its ledger_entry row says
- * no. A run is much shorter than the 15 minutes that end markers are kept.
+ * What ledger_entry has is known. For the rest, per shard: take the epoch and the journal's last
+ * id L, wait until the cursor of that epoch and server has passed L (then ledger_entry is complete
+ * up to L), ask it again, and run what it does not have through the ordinary settle, in that epoch
+ * only. So an entry whose settle may or may not have run is told again without being charged
+ * again: its end marker or its ledger_entry row says no. A run is much shorter than the 15 minutes
+ * that end markers are kept.
  *
  * Older than 34 days: never replayed, since the proof may be gone (ledger_entry keeps 35 days);
  * of nobody: refused too. Both go to ledger_reject, once.
@@ -28,6 +29,7 @@ enum tg_replay_fate {
 struct tg_replay_item {
     const struct tg_entry *entry;
     bool only_ask; /* somebody else is about to settle it */
+    bool in_table; /* a row waits to hear that it is known */
     enum tg_replay_fate fate;
 };
 

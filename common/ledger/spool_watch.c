@@ -26,6 +26,7 @@ struct tg_spool_watch {
     struct place *places;
     size_t count;
     int64_t ripe_us;
+    bool backlog;
 };
 
 struct tg_spool_watch *tg_spool_watch_new(const char *folder, const char *node)
@@ -86,7 +87,7 @@ struct lines {
     struct tg_arena *arena;
     struct tg_replay_item *items;
     size_t count;
-    bool more; /* there were more than one round takes */
+    bool more; /* there were more than one round takes, or some are not known */
 };
 
 static bool collect(void *context, const struct tg_entry *entry)
@@ -170,7 +171,7 @@ static enum tg_class replay_lines(struct place *place, const struct tg_replay *r
     return class;
 }
 
-static enum tg_class replay_file(const struct tg_spool_watch *watch, struct place *place,
+static enum tg_class replay_file(struct tg_spool_watch *watch, struct place *place,
                                  const struct tg_spool_file *file, const struct tg_replay *replay,
                                  bool *ret_clear)
 {
@@ -182,6 +183,7 @@ static enum tg_class replay_file(const struct tg_spool_watch *watch, struct plac
     class = tg_spool_read(place->path, &offset, collect, &lines, &torn);
     if (class != TG_OK)
         class = tg_fail(replay->err, class, "spool_read", "cannot read %s", place->path);
+    watch->backlog = watch->backlog || lines.more;
     age(watch, place, file, lines.count);
     if (class == TG_OK && lines.count > 0)
         class = replay_lines(place, replay, &lines);
@@ -208,6 +210,7 @@ enum tg_class tg_spool_watch_round(struct tg_spool_watch *watch, const struct tg
 
     if (class != TG_OK)
         class = tg_fail(replay->err, class, "spool_read", "cannot read %s", watch->folder);
+    watch->backlog = false;
     for (size_t i = 0; class == TG_OK && i < watch->count; i++)
         watch->places[i].listed = false;
     for (size_t i = 0; class == TG_OK && i < count; i++)
@@ -225,6 +228,11 @@ enum tg_class tg_spool_watch_round(struct tg_spool_watch *watch, const struct tg
     return class;
 }
 
+bool tg_spool_watch_has_backlog(const struct tg_spool_watch *watch)
+{
+    return watch->backlog;
+}
+
 /* A file of a dead worker goes as soon as its lines are known: none left means done. */
 bool tg_spool_watch_is_done_with(const struct tg_spool_watch *watch, int64_t worker)
 {
@@ -233,7 +241,9 @@ bool tg_spool_watch_is_done_with(const struct tg_spool_watch *watch, int64_t wor
     size_t count;
     bool done;
 
-    if (tg_spool_worker_is_alive(watch->folder, watch->node, worker))
+    /* no folder: this is not where the workers write, so nothing is known about them */
+    if (access(watch->folder, R_OK) != 0 ||
+        tg_spool_worker_is_alive(watch->folder, watch->node, worker))
         return false;
     arena = tg_arena_new();
     done = tg_spool_list(watch->folder, watch->node, arena, &files, &count) == TG_OK;

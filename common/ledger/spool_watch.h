@@ -24,6 +24,8 @@ void tg_spool_watch_set_ripe(struct tg_spool_watch *watch, int64_t ripe_us) non_
 /* One round over all files. *ret_clear: every line of every file was known. */
 enum tg_class tg_spool_watch_round(struct tg_spool_watch *watch, const struct tg_replay *replay,
                                    bool *ret_clear) must_check non_null(1, 2, 3);
+/* Did a file hold more than one round takes? */
+bool tg_spool_watch_has_backlog(const struct tg_spool_watch *watch) non_null(1);
 
 /* May holds of <worker> be ended with what they had earned? Its process is dead and every line it
  * wrote is known. */

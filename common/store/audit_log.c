@@ -1,6 +1,7 @@
 #include "common/store/audit_log.h"
 
 #include "common/base/buf.h"
+#include "common/store/ids.h"
 #include "common/store/read.h"
 
 #include <stdio.h>
@@ -38,12 +39,10 @@ static int compare_ids(const void *a, const void *b)
 static const char *id_json(struct ids *ids, const struct tg_audit_log *but,
                            struct tg_arena *arena)
 {
-    char text[TG_ID_TEXT];
     const char *copy;
     struct tg_buf json;
 
     tg_buf_init(&json, 0);
-    tg_buf_char(&json, '[');
     if (ids->count > 0)
         qsort(ids->list, ids->count, sizeof *ids->list, compare_ids);
     for (size_t i = 0; i < ids->count; i++) {
@@ -53,10 +52,9 @@ static const char *id_json(struct ids *ids, const struct tg_audit_log *but,
             bsearch(&ids->list[i], but->entered, but->entered_count, sizeof *but->entered,
                     compare_ids) != NULL)
             continue;
-        tg_id_format(&ids->list[i], text);
-        tg_buf_printf(&json, "%s\"%s\"", json.len == 1 ? "" : ",", text);
+        tg_ids_add(&json, &ids->list[i]);
     }
-    tg_buf_char(&json, ']');
+    tg_ids_end(&json);
     copy = tg_arena_strdup(arena, tg_buf_text(&json));
     tg_buf_done(&json);
     return copy;

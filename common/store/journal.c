@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/store/ids.h"
 #include "common/store/log_batch.h"
 #include "common/store/movement.h"
 #include "common/store/offline.h"
@@ -45,14 +46,10 @@ int tg_stream_id_compare(const char *a, const char *b)
 
 static void id_list(struct tg_buf *out, const struct tg_entry *const *entries, size_t count)
 {
-    char text[TG_ID_TEXT];
-
     tg_buf_reset(out);
-    for (size_t i = 0; i < count; i++) {
-        tg_id_format(&entries[i]->id, text);
-        tg_buf_printf(out, "%s\"%s\"", i == 0 ? "[" : ",", text);
-    }
-    tg_buf_str(out, count == 0 ? "[]" : "]");
+    for (size_t i = 0; i < count; i++)
+        tg_ids_add(out, &entries[i]->id);
+    tg_ids_end(out);
 }
 
 static enum tg_class lock_cursor(struct work *work)
@@ -71,8 +68,8 @@ static enum tg_class lock_cursor(struct work *work)
     if (!tg_db_next(rows)) {
         class = tg_fail(work->err, TG_CLASS_INTERNAL, "ledger_no_cursor",
                         "shard %d has no row in ledger_cursor", batch->shard);
-    } else if (tg_db_int(rows, 0) != batch->epoch || strcmp(tg_db_text(rows, 1), batch->run_id) ||
-               tg_db_int(rows, 3) == 0) {
+    } else if (tg_db_int(rows, 0) != batch->epoch ||
+               strcmp(tg_db_text(rows, 1), batch->run_id) != 0 || tg_db_int(rows, 3) == 0) {
         class = tg_fail(work->err, TG_CLASS_CONFLICT, "ledger_moved",
                         "shard %d is of epoch %" PRId64 " now, not %" PRId64
                         ", or of another server or owner",
@@ -259,13 +256,13 @@ static enum tg_class enter_entries(struct work *work)
 enum tg_class tg_journal_apply(struct tg_db *db, const struct tg_journal_batch *batch,
                                size_t *ret_inserted, struct tg_error *err)
 {
-    struct tg_error unused;
+    struct tg_error unused = {0};
     struct work work = {.db = db, .batch = batch, .err = err != NULL ? err : &unused,
                         .id = tg_id_new()};
     enum tg_class class;
 
     tg_buf_init(&work.json, 0);
-    work.fresh = tg_calloc(batch->count + 1, sizeof *work.fresh);
+    work.fresh = tg_calloc(batch->count + 1, sizeof(void *));
     class = tg_db_begin(db, work.err);
     if (class == TG_OK)
         class = lock_cursor(&work);
@@ -313,7 +310,7 @@ static enum tg_class insert_reject(struct tg_db *db, int shard,
 enum tg_class tg_journal_refuse(struct tg_db *db, const struct tg_journal_batch *batch,
                                 const struct tg_journal_refused *refused, struct tg_error *err)
 {
-    struct tg_error unused;
+    struct tg_error unused = {0};
     struct work work = {.db = db, .batch = batch, .err = err != NULL ? err : &unused};
     enum tg_class class = tg_db_begin(db, work.err);
 

@@ -92,7 +92,7 @@ enum tg_class tg_ledger_day_fold(struct tg_db *db, int64_t now_unix_us, int keep
                                  int *ret_days, struct tg_error *err)
 {
     time_t oldest_kept = (time_t)((now_unix_us - keep_days * day_us) / 1000000);
-    char before[16], name[16], bound[40];
+    char before[16], name[16] = "", bound[40] = "";
     struct tm day;
     bool dropped = true;
     enum tg_class class = TG_OK;

@@ -25,6 +25,7 @@ libcommon_a_SOURCES += \
 	common/store/log_batch.h common/store/log_batch.c \
 	common/store/log_rows.h common/store/log_rows.c \
 	common/store/log_record.h common/store/log_record.c \
+	common/store/ids.h common/store/ids.c \
 	common/store/pending.h common/store/pending.c \
 	common/store/lease.h common/store/lease.c \
 	common/store/node.h common/store/node.c \

@@ -6,6 +6,7 @@
 #include "common/compress/zstd.h"
 #include "common/json/scan.h"
 #include "common/json/writer.h"
+#include "common/store/ids.h"
 #include "common/store/log_rows.h"
 #include "common/store/movement.h"
 #include "common/store/read.h"
@@ -143,18 +144,6 @@ enum tg_class tg_log_batch_oldest(struct tg_db *main_db, int most, struct tg_log
     return TG_OK;
 }
 
-/* JSON array of the ids. */
-static void id_list(const struct tg_log_batch *batches, size_t count, struct tg_buf *out)
-{
-    char text[TG_ID_TEXT];
-
-    for (size_t i = 0; i < count; i++) {
-        tg_id_format(&batches[i].id, text);
-        tg_buf_printf(out, "%s\"%s\"", i == 0 ? "[" : ",", text);
-    }
-    tg_buf_str(out, count == 0 ? "[]" : "]");
-}
-
 static enum tg_class run_with_ids(struct tg_db *db, const char *sql,
                                   const struct tg_log_batch *batches, size_t count,
                                   struct tg_error *err)
@@ -164,16 +153,13 @@ static enum tg_class run_with_ids(struct tg_db *db, const char *sql,
     enum tg_class class;
 
     tg_buf_init(&json, 0);
-    id_list(batches, count, &json);
+    for (size_t i = 0; i < count; i++)
+        tg_ids_add(&json, &batches[i].id);
+    tg_ids_end(&json);
     ids = TG_DB_S(tg_buf_text(&json));
     class = tg_db_run(db, sql, &ids, 1, err);
     tg_buf_done(&json);
     return class;
-}
-
-static bool is_duplicate(enum tg_class class, const struct tg_error *err)
-{
-    return class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0;
 }
 
 /* A duplicate key says that one of them is there already. */
@@ -207,11 +193,11 @@ enum tg_class tg_log_batch_enter(struct tg_db *log_db, const struct tg_log_batch
     struct tg_error why;
     enum tg_class class = enter_together(log_db, batches, count, &why);
 
-    if (is_duplicate(class, &why) && count > 1) {
+    if (tg_store_is_duplicate(class, &why) && count > 1) {
         class = TG_OK;
         for (size_t i = 0; class == TG_OK && i < count; i++)
             class = tg_log_batch_enter(log_db, &batches[i], 1, &why);
-    } else if (is_duplicate(class, &why)) {
+    } else if (tg_store_is_duplicate(class, &why)) {
         class = TG_OK; /* done before */
     }
     if (class != TG_OK && err != NULL)

@@ -95,7 +95,7 @@ static enum tg_class insert_all(const struct entering *entering, const struct ta
     return class;
 }
 
-/* [{"e": id, "m": created_at}, ...]. Owns: the arena. */
+/* [[id, created_at], ...]. Owns: the arena. */
 static const char *key_list(const struct entering *entering)
 {
     struct tg_buf json;
@@ -160,7 +160,7 @@ static enum tg_class insert_records(const struct entering *entering)
 {
     const struct table log = {statements.log, log_values, TG_LOG_COLUMNS};
     const struct table detail = {statements.detail, detail_values, TG_DETAIL_COLUMNS};
-    const struct tg_log_record **list = tg_calloc(entering->count + 1, sizeof *list);
+    const struct tg_log_record **list = tg_calloc(entering->count + 1, sizeof(void *));
     size_t details = 0;
     enum tg_class class;
 
@@ -174,11 +174,6 @@ static enum tg_class insert_records(const struct entering *entering)
         class = insert_all(entering, &detail, list, details);
     free(list);
     return class == TG_OK ? add_hours(entering) : class;
-}
-
-static bool is_duplicate(enum tg_class class, const struct tg_error *err)
-{
-    return class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0;
 }
 
 /* Takes back what the records' statements have done so far. */
@@ -242,7 +237,7 @@ static enum tg_class insert_in_any_way(struct entering *entering)
 
     if (class == TG_OK)
         class = insert_records(entering);
-    if (is_duplicate(class, entering->err)) {
+    if (tg_store_is_duplicate(class, entering->err)) {
         class = take_back(entering);
         if (class == TG_OK)
             class = keep_fresh(entering);
@@ -275,7 +270,7 @@ static void read_lines(const char *lines, struct entering *entering)
 enum tg_class tg_log_rows_enter(struct tg_db *log_db, const char *lines, struct tg_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct tg_error unused;
+    struct tg_error unused = {0};
     struct entering entering = {
         .db = log_db, .arena = tg_arena_new(), .err = err == NULL ? &unused : err};
     enum tg_class class = TG_OK;

@@ -1,6 +1,7 @@
 #include "common/store/pending.h"
 
 #include "common/base/buf.h"
+#include "common/store/ids.h"
 #include "common/store/offline.h"
 #include "common/store/read.h"
 
@@ -43,14 +44,9 @@ enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int m
 
 static void id_list(const struct tg_id *ids, size_t count, struct tg_buf *out)
 {
-    char text[TG_ID_TEXT];
-
-    tg_buf_char(out, '[');
-    for (size_t i = 0; i < count; i++) {
-        tg_id_format(&ids[i], text);
-        tg_buf_printf(out, "%s\"%s\"", i == 0 ? "" : ",", text);
-    }
-    tg_buf_char(out, ']');
+    for (size_t i = 0; i < count; i++)
+        tg_ids_add(out, &ids[i]);
+    tg_ids_end(out);
 }
 
 enum tg_class tg_pending_known(struct tg_db *db, const struct tg_id *ids, size_t count,

@@ -12,6 +12,11 @@ enum tg_class tg_store_failed(const struct tg_db *db, enum tg_class class, struc
     return class;
 }
 
+bool tg_store_is_duplicate(enum tg_class class, const struct tg_error *err)
+{
+    return class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0;
+}
+
 void *tg_store_grow(struct tg_arena *arena, void *array, size_t count, size_t size)
 {
     void *larger;

@@ -11,6 +11,8 @@
 /* Returns <class>; a failure of the last call on <db> goes to <err> (NULL is fine). */
 enum tg_class tg_store_failed(const struct tg_db *db, enum tg_class class, struct tg_error *err)
     non_null(1);
+/* A unique key exists already. */
+bool tg_store_is_duplicate(enum tg_class class, const struct tg_error *err) non_null(2);
 
 /* Room for one more element behind <count> of them; the array may move. */
 void *tg_store_grow(struct tg_arena *arena, void *array, size_t count, size_t size) must_check

@@ -91,6 +91,7 @@ void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
         struct tg_error err = {.code = "unknown"};
         int64_t pause_us = 0;
         enum tg_class class = TG_OK;
+        bool kept = connected;
 
         if (!connected)
             class = daemon_connect(daemon, need, &links, &err);
@@ -101,10 +102,13 @@ void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
             daemon_fine(daemon, area);
             back_off_us = least_pause_us;
         } else {
-            daemon_trouble(daemon, area, &err);
             if (connected)
                 daemon_disconnect(&links);
             connected = false;
+            /* a kept connection may have gone stale: only a new one tells whether a store is away */
+            if (kept && class == TG_CLASS_DOWN)
+                continue;
+            daemon_trouble(daemon, area, &err);
             pause_us = back_off_us;
             back_off_us = TG_MIN(back_off_us * 2, most_pause_us);
         }

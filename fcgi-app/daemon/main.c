@@ -157,11 +157,11 @@ static bool all_on(struct daemon *daemon)
 /* Until a signal to end: says once that all shards are on; SIGHUP reopens the log. */
 static void watch(struct daemon *daemon, const sigset_t *signals)
 {
-    static const struct timespec tick = {.tv_nsec = 50000000};
+    static const struct timespec soon = {.tv_nsec = 50000000}, later = {.tv_sec = 5};
     bool ready = false;
 
     for (;;) {
-        int got = sigtimedwait(signals, NULL, ready ? &(struct timespec){.tv_sec = 5} : &tick);
+        int got = sigtimedwait(signals, NULL, ready ? &later : &soon);
         struct tg_error err;
 
         if (got == SIGTERM || got == SIGINT)

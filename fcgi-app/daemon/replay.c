@@ -12,7 +12,7 @@
 
 enum {
     PAUSE_US = 300000,
-    BUSY_PAUSE_US = 100000, /* while lines wait to be known */
+    BACKLOG_PAUSE_US = 20000,
     TABLES_EVERY_US = 1000000,
     SWEEP_EVERY_US = 5000000,
     RUN_US = 60000000 /* end markers live fifteen minutes */
@@ -108,7 +108,8 @@ static enum tg_class replay_round(void *context, struct daemon_links *links,
         class = spool_round(worker, links, err);
     if (class == TG_OK && is_due(&worker->swept_at_us, SWEEP_EVERY_US))
         class = sweep_round(worker, links, err);
-    *ret_pause_us = worker->clear ? PAUSE_US : BUSY_PAUSE_US;
+    *ret_pause_us =
+        tg_spool_watch_has_backlog(worker->watch) ? BACKLOG_PAUSE_US : PAUSE_US;
     return class;
 }
 
