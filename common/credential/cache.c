@@ -4,6 +4,7 @@
 #include "common/credential/form.h"
 #include "common/credential/scripts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +24,15 @@ struct keys {
     char tag[KEY_TEXT], entry[KEY_TEXT], fence[KEY_TEXT];
 };
 
-static void make_keys(struct keys *keys, const char *hmac_hex)
+static struct keys keys_of(const char *hmac_hex)
 {
+    struct keys keys;
+
     tg_assert(strlen(hmac_hex) == HMAC_HEX_LEN);
-    snprintf(keys->tag, sizeof keys->tag, "{%s}", hmac_hex);
-    snprintf(keys->entry, sizeof keys->entry, "tg:{%s}:cred", hmac_hex);
-    snprintf(keys->fence, sizeof keys->fence, "tg:{%s}:fence", hmac_hex);
+    snprintf(keys.tag, sizeof keys.tag, "{%s}", hmac_hex);
+    snprintf(keys.entry, sizeof keys.entry, "tg:{%s}:cred", hmac_hex);
+    snprintf(keys.fence, sizeof keys.fence, "tg:{%s}:fence", hmac_hex);
+    return keys;
 }
 
 static struct tg_span span(const char *text)
@@ -61,7 +65,7 @@ static void fill_cache(struct tg_kv *kv, const struct keys *keys, int64_t read_a
     tg_buf_init(&json, 0);
     tg_credential_write(credential, &json);
     snprintf(life, sizeof life, "%d", credential != NULL ? KNOWN_TTL_MS : UNKNOWN_TTL_MS);
-    snprintf(until, sizeof until, "%lld", (long long)(read_at_server_ms + FILL_WITHIN_MS));
+    snprintf(until, sizeof until, "%" PRId64, read_at_server_ms + FILL_WITHIN_MS);
     {
         const struct tg_span args[] = {span(keys->entry), span(keys->fence),
                                        {json.data, json.len}, span(life), span(until)};
@@ -94,11 +98,10 @@ enum tg_class tg_credential_get(const struct tg_credential_source *source, struc
 {
     int64_t cache_until_us = TG_MIN(source->deadline_at_us, tg_now_us() + CACHE_WAIT_US);
     int64_t read_at_ms = 0;
+    const struct keys keys = keys_of(hmac_hex);
     struct tg_kv *kv = NULL;
-    struct keys keys;
     enum tg_class class;
 
-    make_keys(&keys, hmac_hex);
     if (tg_kv_acquire(source->kv, cache_until_us, &kv, NULL) == TG_OK) {
         if (ask_cache(kv, &keys, cache_until_us, arena, ret)) {
             tg_kv_release(kv);
@@ -122,15 +125,14 @@ static enum tg_class fence_and_drop(struct tg_kv_pool *pool, const char *hmac_he
                                     struct tg_error *err)
 {
     int64_t deadline_at_us = tg_now_us() + CHANGE_WAIT_US;
+    const struct keys keys = keys_of(hmac_hex);
     char life[16];
-    struct keys keys;
     struct tg_kv *kv;
     const struct tg_kv_reply *reply;
     enum tg_class class = tg_kv_acquire(pool, deadline_at_us, &kv, err);
 
     if (class != TG_OK)
         return class;
-    make_keys(&keys, hmac_hex);
     snprintf(life, sizeof life, "%d", FENCE_S);
     {
         const struct tg_span set[] = {span("SET"), span(keys.fence), span("1"), span("EX"),

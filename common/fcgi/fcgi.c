@@ -83,7 +83,7 @@ static void set_timeout(int fd, int option, int64_t us)
 /* A new connection, or -1. */
 static int accept_connection(struct tg_fcgi *fcgi)
 {
-    struct sockaddr_storage peer;
+    struct sockaddr_storage peer = {0};
     socklen_t len = sizeof peer;
     int one = 1, fd = accept4(fcgi->listen_fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC);
 

@@ -20,7 +20,7 @@ unit_internal_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-body unit-body-store unit-inflate unit-reply unit-record unit-internal
 
 check_PROGRAMS += unit-money
-unit_money_SOURCES = tests/unit/body/money.c $(UNIT_LEDGER_BOOKS)
+unit_money_SOURCES = tests/unit/body/money.c tests/unit/folder.h $(UNIT_LEDGER_BOOKS)
 unit_money_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_money_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-money

@@ -6,11 +6,8 @@
 #include "fcgi-app/settings.h"
 #include "fcgi-app/shared.h"
 #include "fcgi-app/stages.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/ledger/books.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { USER = 1, TOKEN = 7, DEPOSIT = 1500 };
 
@@ -18,7 +15,7 @@ static struct books books;
 static struct tg_worker worker;
 static struct tg_credential credential;
 static struct tg_attempt attempt;
-static char folder[] = "/tmp/tollgate-money-XXXXXX";
+static struct test_folder folder;
 static const struct tg_endpoint generate = {"chat_completions", "POST", "/v1/chat/completions",
                                             TG_PROTOCOL_CHAT, TG_OPERATION_GENERATE};
 
@@ -206,7 +203,7 @@ static void a_request_that_was_ended_elsewhere_stops_renewing(void **state)
     done(&req);
 }
 
-static void without_redis_the_request_is_refused_and_left_to_the_replay(void **state)
+static void without_redis_a_request_is_left_to_the_replay(void **state)
 {
     struct tg_request req = request();
     int64_t later = tg_shared_counter(worker.shared, TG_COUNTER_SETTLE_LATER);
@@ -224,23 +221,20 @@ static void without_redis_the_request_is_refused_and_left_to_the_replay(void **s
 
 static struct tg_conf *load_conf(void)
 {
-    char path[128];
+    static const char text[] =
+        "ledger: { reserve_timeout = \"5s\"; settle_timeout = \"5s\"; };\n";
     struct tg_conf *conf = NULL;
-    FILE *file;
+    const char *path = test_folder_write(&folder, "conf", text, 0600);
 
-    snprintf(path, sizeof path, "%s/conf", folder);
-    file = fopen(path, "w");
-    fputs("ledger: { reserve_timeout = \"5s\"; settle_timeout = \"5s\"; };\n", file);
-    fclose(file);
     if (tg_conf_load(path, NULL, 0, &conf, NULL) != TG_OK)
         abort();
-    (void)unlink(path);
     return conf;
 }
 
 static void start_worker(void)
 {
-    const struct tg_spool_conf spool = {.folder = folder, .node = "node", .worker = BOOKS_WORKER};
+    const struct tg_spool_conf spool = {
+        .folder = folder.path, .node = "node", .worker = BOOKS_WORKER};
     struct tg_settings *settings;
     struct tg_error err;
 
@@ -256,13 +250,9 @@ static void start_worker(void)
 
 static void stop_worker(void)
 {
-    char command[128];
-
     tg_spool_close(worker.spool);
     tg_settings_free(atomic_load(&worker.settings));
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    if (system(command) != 0)
-        fprintf(stderr, "%s stays\n", folder);
+    test_folder_done(&folder);
 }
 
 int main(void)
@@ -274,12 +264,11 @@ int main(void)
         cmocka_unit_test_setup(refusals_name_what_is_short, fresh),
         cmocka_unit_test_setup(a_renewal_follows_what_was_earned, fresh),
         cmocka_unit_test_setup(a_request_that_was_ended_elsewhere_stops_renewing, fresh),
-        cmocka_unit_test_setup(without_redis_the_request_is_refused_and_left_to_the_replay, fresh),
+        cmocka_unit_test_setup(without_redis_a_request_is_left_to_the_replay, fresh),
     };
     int failed;
 
-    if (mkdtemp(folder) == NULL)
-        return 1;
+    test_folder_init(&folder);
     books_start(&books);
     start_worker();
     failed = cmocka_run_group_tests(tests, NULL, NULL);

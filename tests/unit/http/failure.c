@@ -83,7 +83,7 @@ static void a_kept_connection_known_to_be_dead_is_not_used(void **state)
     go(&run);
     assert_int_equal(run.result.end, TG_HTTP_DONE);
     assert_false(run.result.reused);
-    assert_int_equal(run.server.requests, 2);
+    assert_int_equal(test_count(&run.server, &run.server.requests), 2);
     assert_string_equal(tg_buf_text(&run.server.body), body_text);
     assert_non_null(strstr(run.server.head.data, "\r\nContent-Length: 18\r\n"));
     stop(&run);
@@ -102,13 +102,13 @@ static void a_body_that_went_out_is_not_sent_again_unasked(void **state)
     assert_int_equal(run.result.end, TG_HTTP_RESET);
     assert_true(run.result.reused);
     assert_true(run.result.body_sent);
-    assert_int_equal(run.server.connections, 1);
-    assert_int_equal(run.server.requests, 2);
+    assert_int_equal(test_count(&run.server, &run.server.connections), 1);
+    assert_int_equal(test_count(&run.server, &run.server.requests), 2);
     assert_string_equal(tg_buf_text(&run.server.body), body_text);
     go(&run); /* when asked, over a fresh connection and whole */
     assert_int_equal(run.result.end, TG_HTTP_DONE);
-    assert_int_equal(run.server.connections, 2);
-    assert_int_equal(run.server.requests, 3);
+    assert_int_equal(test_count(&run.server, &run.server.connections), 2);
+    assert_int_equal(test_count(&run.server, &run.server.requests), 3);
     assert_string_equal(tg_buf_text(&run.server.body), body_text);
     stop(&run);
 }
@@ -123,8 +123,8 @@ static void a_request_without_a_body_is_repeated_once(void **state)
     assert_int_equal(run.result.end, TG_HTTP_DONE);
     go(&run);
     assert_int_equal(run.result.end, TG_HTTP_DONE);
-    assert_int_equal(run.server.connections, 2);
-    assert_int_equal(run.server.requests, 3);
+    assert_int_equal(test_count(&run.server, &run.server.connections), 2);
+    assert_int_equal(test_count(&run.server, &run.server.requests), 3);
     stop(&run);
 }
 
@@ -145,7 +145,7 @@ static void a_fresh_connection_that_closes_is_not_tried_again(void **state)
     assert_int_equal(run.result.end, TG_HTTP_RESET);
     assert_int_equal(run.result.status, 0);
     assert_true(run.result.body_sent);
-    assert_int_equal(run.server.requests, 1);
+    assert_int_equal(test_count(&run.server, &run.server.requests), 1);
     stop(&run);
 }
 
@@ -335,7 +335,7 @@ static void addresses_and_urls_are_refused_before_anything_is_sent(void **state)
     run.spec.url = "http://user:secret@127.0.0.1/";
     go(&run);
     assert_int_equal(run.result.end, TG_HTTP_BAD_URL);
-    assert_int_equal(run.server.connections, 0);
+    assert_int_equal(test_count(&run.server, &run.server.connections), 0);
     stop(&run);
 }
 

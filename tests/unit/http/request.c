@@ -106,8 +106,8 @@ static void a_kept_connection_is_found_again_for_its_own_origin_only(void **stat
     spec = test_spec(test_server_url(&other, "/b"));
     assert_false(test_exchange(pool, &spec, &recorded).reused);
     tg_buf_done(&recorded.body);
-    assert_int_equal(server.connections, 1);
-    assert_int_equal(server.requests, 2);
+    assert_int_equal(test_count(&server, &server.connections), 1);
+    assert_int_equal(test_count(&server, &server.requests), 2);
     tg_http_pool_free(pool);
     test_server_stop(&other);
     test_server_stop(&server);
@@ -125,7 +125,7 @@ static void an_idle_connection_is_closed_by_the_sweep(void **state)
     spec = test_spec(test_server_url(&server, "/"));
     assert_int_equal(test_exchange(pool, &spec, &recorded).end, TG_HTTP_DONE);
     tg_buf_done(&recorded.body);
-    assert_int_equal(server.closed, 0);
+    assert_int_equal(test_count(&server, &server.closed), 0);
     do
         tg_http_pool_sweep(pool); /* the clock must have moved by one microsecond */
     while (recorded.ticks++ < 1000);
@@ -250,7 +250,7 @@ static void a_redirect_is_an_answer(void **state)
     assert_int_equal(result.end, TG_HTTP_DONE);
     assert_int_equal(result.status, 302);
     assert_false(result.any_body);
-    assert_int_equal(server.requests, 1);
+    assert_int_equal(test_count(&server, &server.requests), 1);
     tg_buf_done(&recorded.body);
     tg_http_pool_free(pool);
     test_server_stop(&server);

@@ -201,3 +201,13 @@ void test_wait_count(struct test_server *server, const int *what, int least)
         pthread_cond_wait(&server->changed, &server->lock);
     pthread_mutex_unlock(&server->lock);
 }
+
+int test_count(struct test_server *server, const int *what)
+{
+    int value;
+
+    pthread_mutex_lock(&server->lock);
+    value = *what;
+    pthread_mutex_unlock(&server->lock);
+    return value;
+}

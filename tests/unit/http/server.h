@@ -45,6 +45,8 @@ void test_send_answer(int fd, int status, const char *headers, const char *body)
 void test_wait_closed(struct test_server *server, int fd);
 /* Ends the connection with a reset instead of a goodbye. */
 void test_reset(int fd);
+/* A counter as it stands. */
+int test_count(struct test_server *server, const int *what);
 /* Waits (bounded by the test runner) until *count has reached <least>. */
 void test_wait_count(struct test_server *server, const int *count, int least);
 

@@ -168,7 +168,8 @@ static void a_stream_cut_in_the_middle_is_counted_locally_and_not_finished(void 
     assert_int_equal(stage.req.usage.input, 21);
     assert_in_range(stage.req.usage.output, 1, 20);
     assert_int_equal(stage.req.served->channel_id, 1);
-    assert_int_equal(stage.upstreams[1].server.connections, 0);
+    assert_int_equal(test_count(&stage.upstreams[1].server,
+                     &stage.upstreams[1].server.connections), 0);
     stage_done(&stage);
 }
 

@@ -11,7 +11,7 @@ struct client_fake {
     struct tg_buf sent;
     int sends, hold_ticks;
     int fail_after; /* sends that succeed; -1: all */
-    bool gone;      /* what the descriptor says */
+    _Atomic bool gone; /* what the descriptor says; a test's upstream may set it */
     int64_t hold_wake_at_us, hold_tokens;
     int descriptor;
 };
