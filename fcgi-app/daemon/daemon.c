@@ -105,7 +105,7 @@ void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
             if (connected)
                 daemon_disconnect(&links);
             connected = false;
-            /* a kept connection may have gone stale: only a new one tells whether a store is away */
+            /* a kept connection may be stale: only a new one tells whether a store is away */
             if (kept && class == TG_CLASS_DOWN)
                 continue;
             daemon_trouble(daemon, area, &err);
