@@ -66,23 +66,47 @@ void tg_buf_str(struct tg_buf *buf, const char *text)
 
 void tg_buf_char(struct tg_buf *buf, char c)
 {
-    tg_buf_add(buf, &c, 1);
+    if (!make_room(buf, 1))
+        return;
+    buf->data[buf->len++] = c;
+    buf->data[buf->len] = '\0';
+}
+
+void tg_buf_int(struct tg_buf *buf, int64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    if (value < 0)
+        digits[--at] = '-';
+    tg_buf_add(buf, digits + at, sizeof digits - at);
 }
 
 void tg_buf_printf(struct tg_buf *buf, const char *format, ...)
 {
     va_list args;
+    size_t room;
     int len;
 
+    if (!make_room(buf, 0))
+        return;
+    room = buf->cap - buf->len;
     va_start(args, format);
-    len = vsnprintf(NULL, 0, format, args);
+    len = vsnprintf(buf->data + buf->len, room, format, args);
     va_end(args);
     tg_assert(len >= 0);
-    if (!make_room(buf, (size_t)len))
-        return;
-    va_start(args, format);
-    vsnprintf(buf->data + buf->len, (size_t)len + 1, format, args);
-    va_end(args);
+    if ((size_t)len >= room || buf->limit_bytes > 0) {
+        buf->data[buf->len] = '\0'; /* what did not fit, or may not stay, is written once more */
+        if (!make_room(buf, (size_t)len))
+            return;
+        va_start(args, format);
+        vsnprintf(buf->data + buf->len, (size_t)len + 1, format, args);
+        va_end(args);
+    }
     buf->len += (size_t)len;
 }
 

@@ -25,6 +25,7 @@ void tg_buf_reset(struct tg_buf *buf) non_null(1); /* keeps the memory, clears `
 void tg_buf_add(struct tg_buf *buf, const void *bytes, size_t len) non_null(1);
 void tg_buf_str(struct tg_buf *buf, const char *text) non_null(1, 2);
 void tg_buf_char(struct tg_buf *buf, char c) non_null(1);
+void tg_buf_int(struct tg_buf *buf, int64_t value) non_null(1); /* as decimal digits */
 void tg_buf_printf(struct tg_buf *buf, const char *format, ...) printf_like(2, 3) non_null(1, 2);
 /* Drops the first <len> bytes. */
 void tg_buf_drop(struct tg_buf *buf, size_t len) non_null(1);

@@ -13,9 +13,13 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
 /* Behind the closing quote of the string that opens at <at>; len when it has none. */
 static size_t skip_string(const char *text, size_t len, size_t at)
 {
-    for (at++; at < len && text[at] != '"'; at++)
-        if (text[at] == '\\')
+    for (at++; at < len; at++) {
+        while (at < len && text[at] != '"' && text[at] != '\\')
             at++;
+        if (at >= len || text[at] == '"')
+            break;
+        at++; /* what a backslash escapes is no end */
+    }
     return at < len ? at + 1 : len;
 }
 
@@ -89,7 +93,14 @@ static bool key_is(const char *text, size_t len, size_t at, struct tg_span key)
 {
     struct tg_json_char c;
 
-    for (at++; at < len && text[at] != '"'; at += c.used) {
+    at++;
+    /* nearly every key is written without escapes */
+    if (key.len < len - at && memcmp(text + at, key.ptr, key.len) == 0 &&
+        text[at + key.len] == '"' && memchr(key.ptr, '\\', key.len) == NULL)
+        return true;
+    if (at < len && tg_json_is_plain(text[at]) && key.len > 0 && text[at] != *key.ptr)
+        return false;
+    for (; at < len && text[at] != '"'; at += c.used) {
         if (tg_json_char_at(text + at, len - at, &c) != NULL || c.len > key.len ||
             memcmp(c.bytes, key.ptr, c.len) != 0)
             return false;

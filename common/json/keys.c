@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+/* Below this, comparing is cheaper than hashing; nearly every object of an API stays below. */
+enum { COMPARED_MOST = 16 };
+
 struct sip {
     uint64_t v[4];
     uint64_t tail;
@@ -95,7 +98,7 @@ static uint64_t hash_key(const struct tg_json_keys *keys, uint64_t object, size_
     return sip_end(&sip);
 }
 
-static bool same_key(const struct tg_json_keys *keys, size_t a, size_t b)
+static bool same_unescaped(const struct tg_json_keys *keys, size_t a, size_t b)
 {
     struct tg_json_char c, d;
     bool more_a, more_b;
@@ -108,6 +111,20 @@ static bool same_key(const struct tg_json_keys *keys, size_t a, size_t b)
         if (c.len != d.len || memcmp(c.bytes, d.bytes, c.len) != 0)
             return false;
     }
+}
+
+/* Both keys are well-formed, so each has its closing quote. */
+static bool same_key(const struct tg_json_keys *keys, size_t a, size_t b)
+{
+    const char *left = keys->text + a, *right = keys->text + b;
+
+    while (*left == *right && *left != '"' && *left != '\\') {
+        left++;
+        right++;
+    }
+    if (*left == '\\' || *right == '\\')
+        return same_unescaped(keys, a, b);
+    return *left == *right;
 }
 
 void tg_json_keys_init(struct tg_json_keys *keys, const char *text, size_t len)
@@ -136,40 +153,82 @@ static size_t free_slot(struct tg_json_keys *keys, uint64_t hash)
     return slot;
 }
 
-/* Makes room for one entry more; half of the slots stay free. */
-static void grow(struct tg_json_keys *keys)
+static void append(struct tg_json_keys *keys, size_t at)
 {
-    if (keys->count < keys->cap)
-        return;
-    keys->cap = keys->cap > 0 ? keys->cap * 2 : 32;
-    tg_assert(keys->cap < UINT32_MAX / 2);
-    keys->entries = tg_realloc(keys->entries, keys->cap * sizeof *keys->entries);
-    free(keys->slots);
-    keys->slot_count = keys->cap * 2;
-    keys->slots = tg_calloc(keys->slot_count, sizeof *keys->slots);
-    for (size_t i = 0; i < keys->count; i++)
-        keys->slots[free_slot(keys, keys->entries[i].hash)] = (uint32_t)i + 1;
+    if (keys->count == keys->cap) {
+        keys->cap = keys->cap > 0 ? keys->cap * 2 : 32;
+        tg_assert(keys->cap < UINT32_MAX / 4);
+        keys->entries = tg_realloc(keys->entries, keys->cap * sizeof *keys->entries);
+    }
+    keys->entries[keys->count++] = (struct tg_json_key_entry){.at = at};
 }
 
-bool tg_json_keys_add(struct tg_json_keys *keys, const struct tg_json_keys_object *object,
-                      size_t at)
+/* Half of the slots stay free. */
+static void make_slots(struct tg_json_keys *keys)
 {
-    uint64_t hash = hash_key(keys, object->number, at);
-    size_t slot;
+    if (keys->hashed_count * 2 < keys->slot_count)
+        return;
+    free(keys->slots);
+    keys->slot_count = keys->slot_count > 0 ? keys->slot_count * 2 : (size_t)COMPARED_MOST * 4;
+    keys->slots = tg_calloc(keys->slot_count, sizeof *keys->slots);
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->entries[i].hashed)
+            keys->slots[free_slot(keys, keys->entries[i].hash)] = (uint32_t)i + 1;
+}
 
-    grow(keys);
-    slot = hash & (keys->slot_count - 1);
+static void put_in_slot(struct tg_json_keys *keys, size_t index, uint64_t hash)
+{
+    make_slots(keys);
+    keys->slots[free_slot(keys, hash)] = (uint32_t)index + 1;
+    keys->entries[index].hash = hash;
+    keys->entries[index].hashed = true;
+    keys->hashed_count++;
+}
+
+static bool add_compared(struct tg_json_keys *keys, const struct tg_json_keys_object *object,
+                         size_t at)
+{
+    for (size_t i = object->first; i < keys->count; i++) {
+        keys->step_count++;
+        if (same_key(keys, keys->entries[i].at, at))
+            return false;
+    }
+    append(keys, at);
+    return true;
+}
+
+static bool is_in_slots(struct tg_json_keys *keys, const struct tg_json_keys_object *object,
+                        size_t at, uint64_t hash)
+{
+    size_t slot = hash & (keys->slot_count - 1);
+
     for (; keys->slots[slot] != 0; slot = (slot + 1) & (keys->slot_count - 1)) {
         size_t index = keys->slots[slot] - 1;
 
         keys->step_count++;
         if (index >= object->first && keys->entries[index].hash == hash &&
             same_key(keys, keys->entries[index].at, at))
-            return false;
+            return true;
     }
     keys->step_count++;
-    keys->entries[keys->count++] = (struct tg_json_key_entry){.hash = hash, .at = at};
-    keys->slots[slot] = (uint32_t)keys->count;
+    return false;
+}
+
+bool tg_json_keys_add(struct tg_json_keys *keys, const struct tg_json_keys_object *object,
+                      size_t at)
+{
+    size_t own = keys->count - object->first;
+    uint64_t hash;
+
+    if (own < COMPARED_MOST)
+        return add_compared(keys, object, at);
+    for (size_t i = object->first; own == COMPARED_MOST && i < keys->count; i++)
+        put_in_slot(keys, i, hash_key(keys, object->number, keys->entries[i].at));
+    hash = hash_key(keys, object->number, at);
+    if (is_in_slots(keys, object, at, hash))
+        return false;
+    append(keys, at);
+    put_in_slot(keys, keys->count - 1, hash);
     return true;
 }
 
@@ -177,12 +236,15 @@ void tg_json_keys_end(struct tg_json_keys *keys, const struct tg_json_keys_objec
 {
     /* Last in, first out: no entry that stays was put behind one that goes, so probing works on
      * without tombstones. */
-    while (keys->count > object->first) {
-        size_t slot = keys->entries[keys->count - 1].hash & (keys->slot_count - 1);
+    for (; keys->count > object->first; keys->count--) {
+        size_t slot;
 
+        if (!keys->entries[keys->count - 1].hashed)
+            continue;
+        slot = keys->entries[keys->count - 1].hash & (keys->slot_count - 1);
         for (; keys->slots[slot] != keys->count; slot = (slot + 1) & (keys->slot_count - 1))
             keys->step_count++;
         keys->slots[slot] = 0;
-        keys->count--;
+        keys->hashed_count--;
     }
 }

@@ -1,8 +1,9 @@
 /* keys - which keys the open objects of a text have had so far: finds duplicates in linear time.
  *
- * A hash set of places in the text. Keys are compared after unescaping; the hash is SipHash-1-3
- * under a key of this process, so that nobody can make keys that collide. The keys of an object
- * are forgotten when it ends: memory is bounded by the objects that are open.
+ * Keys are compared after unescaping. The first few keys of an object are compared with each
+ * other; from there on a hash set finds them. The hash is SipHash-1-3 under a key of this process,
+ * so that nobody can make keys that collide. The keys of an object are forgotten when it ends:
+ * memory is bounded by the objects that are open.
  *
  * Owns     its tables; the text is borrowed and must stay.
  * Threads  one owner.  Blocks  no.
@@ -14,7 +15,8 @@
 
 struct tg_json_key_entry {
     uint64_t hash;
-    size_t at; /* behind the opening quote */
+    size_t at;   /* behind the opening quote */
+    bool hashed; /* stands in a slot */
 };
 
 struct tg_json_keys {
@@ -25,7 +27,8 @@ struct tg_json_keys {
     uint32_t *slots; /* index into entries + 1; 0: free */
     size_t slot_count;
     uint64_t object_count; /* objects begun so far */
-    uint64_t step_count;   /* slots looked at: the work done */
+    size_t hashed_count;   /* entries that stand in a slot */
+    uint64_t step_count;   /* keys and slots looked at: the work done */
 };
 
 /* The keys of one open object are entries[first .. count). */

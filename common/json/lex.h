@@ -36,6 +36,12 @@ static inline bool tg_json_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Stands in a string as it is: ASCII without controls, quote and backslash. */
+static inline bool tg_json_is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
 static inline bool tg_json_is_digit(char c)
 {
     return c >= '0' && c <= '9';

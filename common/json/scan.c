@@ -33,11 +33,6 @@ static char peek(struct scan *scan)
     return scan->at < scan->len ? scan->text[scan->at] : '\0';
 }
 
-static bool is_plain(char c)
-{
-    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
-}
-
 /* At the opening quote. */
 static bool scan_string(struct scan *scan, bool is_key)
 {
@@ -45,7 +40,7 @@ static bool scan_string(struct scan *scan, bool is_key)
     const char *why;
 
     for (scan->at++;;) {
-        while (scan->at < scan->len && is_plain(scan->text[scan->at]))
+        while (scan->at < scan->len && tg_json_is_plain(scan->text[scan->at]))
             scan->at++;
         if (scan->at < scan->len && scan->text[scan->at] == '"') {
             scan->at++;

@@ -2,7 +2,6 @@
 
 #include "common/json/lex.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 void tg_json_writer_init(struct tg_json_writer *out, struct tg_buf *buf)
@@ -73,13 +72,16 @@ static size_t plain_len(const char *text, size_t len)
 {
     size_t at = 0, step;
 
-    while (at < len && (unsigned char)text[at] >= 0x20 && text[at] != '"' && text[at] != '\\') {
+    for (;;) {
+        while (at < len && tg_json_is_plain(text[at]))
+            at++;
+        if (at == len || (unsigned char)text[at] < 0x80)
+            return at;
         step = tg_utf8_len(text + at, len - at);
         if (step == 0)
-            break;
+            return at;
         at += step;
     }
-    return at;
 }
 
 static void write_quoted(struct tg_buf *buf, const char *text, size_t len)
@@ -132,7 +134,7 @@ void tg_json_write_str(struct tg_json_writer *out, const char *text)
 void tg_json_write_int(struct tg_json_writer *out, int64_t value)
 {
     separate(out);
-    tg_buf_printf(out->buf, "%" PRId64, value);
+    tg_buf_int(out->buf, value);
 }
 
 void tg_json_write_bool(struct tg_json_writer *out, bool value)
