@@ -8,30 +8,30 @@
 
 enum { ADDRESS_BYTES = 16, CIDR_HEX = (ADDRESS_BYTES + 1) * 2 };
 
-/* ---- one table of the plain members, read and written in its order ---- */
+/* ---- one array: the plain members in the order of this table, then the two lists. Names would be
+ * read once a request, for nothing. ---- */
 
 enum kind { TEXT, NUMBER, FLAG, STATUS };
 
 static const struct member {
-    const char *key;
     enum kind kind;
     size_t offset;
 } members[] = {
-    {"token_id", NUMBER, offsetof(struct tg_credential, token_id)},
-    {"user_id", NUMBER, offsetof(struct tg_credential, user_id)},
-    {"token_name", TEXT, offsetof(struct tg_credential, token_name)},
-    {"team", TEXT, offsetof(struct tg_credential, team)},
-    {"token_status", STATUS, offsetof(struct tg_credential, token_status)},
-    {"user_status", STATUS, offsetof(struct tg_credential, user_status)},
-    {"user_is_admin", FLAG, offsetof(struct tg_credential, user_is_admin)},
-    {"expires_unix_us", NUMBER, offsetof(struct tg_credential, expires_unix_us)},
-    {"user_group", TEXT, offsetof(struct tg_credential, user_group)},
-    {"group_name", TEXT, offsetof(struct tg_credential, group_name)},
-    {"unlimited", FLAG, offsetof(struct tg_credential, unlimited)},
-    {"authver", NUMBER, offsetof(struct tg_credential, authver)},
-    {"models_limited", FLAG, offsetof(struct tg_credential, models_limited)},
-    {"loss_policy", TEXT, offsetof(struct tg_credential, loss_policy)},
-    {"stream_mode", TEXT, offsetof(struct tg_credential, stream_mode)},
+    {NUMBER, offsetof(struct tg_credential, token_id)},
+    {NUMBER, offsetof(struct tg_credential, user_id)},
+    {TEXT, offsetof(struct tg_credential, token_name)},
+    {TEXT, offsetof(struct tg_credential, team)},
+    {STATUS, offsetof(struct tg_credential, token_status)},
+    {STATUS, offsetof(struct tg_credential, user_status)},
+    {FLAG, offsetof(struct tg_credential, user_is_admin)},
+    {NUMBER, offsetof(struct tg_credential, expires_unix_us)},
+    {TEXT, offsetof(struct tg_credential, user_group)},
+    {TEXT, offsetof(struct tg_credential, group_name)},
+    {FLAG, offsetof(struct tg_credential, unlimited)},
+    {NUMBER, offsetof(struct tg_credential, authver)},
+    {FLAG, offsetof(struct tg_credential, models_limited)},
+    {TEXT, offsetof(struct tg_credential, loss_policy)},
+    {TEXT, offsetof(struct tg_credential, stream_mode)},
 };
 
 static void write_member(struct tg_json_writer *out, const struct tg_credential *credential,
@@ -41,21 +41,26 @@ static void write_member(struct tg_json_writer *out, const struct tg_credential 
 
     switch (member->kind) {
     case TEXT:
-        tg_json_put_str(out, member->key, *(const char *const *)at);
+        tg_json_write_str(out, *(const char *const *)at);
         break;
     case NUMBER:
-        tg_json_put_int(out, member->key, *(const int64_t *)at);
+        tg_json_write_int(out, *(const int64_t *)at);
         break;
     case FLAG:
-        tg_json_put_bool(out, member->key, *(const bool *)at);
+        tg_json_write_bool(out, *(const bool *)at);
         break;
     case STATUS:
-        tg_json_put_int(out, member->key, *(const enum tg_status *)at);
+        tg_json_write_int(out, *(const enum tg_status *)at);
         break;
     }
 }
 
-static bool read_member(const struct tg_json *json, struct tg_arena *arena,
+static bool read_number(const struct tg_json *value, int64_t least, int64_t most, int64_t *ret)
+{
+    return tg_json_int(value, ret) && *ret >= least && *ret <= most;
+}
+
+static bool read_member(const struct tg_json *value, struct tg_arena *arena,
                         struct tg_credential *credential, const struct member *member)
 {
     void *at = (char *)credential + member->offset;
@@ -64,17 +69,17 @@ static bool read_member(const struct tg_json *json, struct tg_arena *arena,
 
     switch (member->kind) {
     case TEXT:
-        if (tg_json_get_string(json, member->key, &text) != TG_JSON_GOT)
+        if (!tg_json_string(value, &text))
             return false;
         *(const char **)at = tg_arena_strndup(arena, text.ptr, text.len);
         return true;
     case NUMBER:
-        return tg_json_get_int(json, member->key, at) == TG_JSON_GOT;
+        return tg_json_int(value, at);
     case FLAG:
-        return tg_json_get_bool(json, member->key, at) == TG_JSON_GOT;
+        *(bool *)at = tg_json_type(value) == TG_JSON_TRUE;
+        return *(bool *)at || tg_json_type(value) == TG_JSON_FALSE;
     case STATUS:
-        if (tg_json_get_int(json, member->key, &number) != TG_JSON_GOT || number < 0 ||
-            number > TG_STATUS_DELETED)
+        if (!read_number(value, 0, TG_STATUS_DELETED, &number))
             return false;
         *(enum tg_status *)at = (enum tg_status)number;
         return true;
@@ -88,13 +93,11 @@ static void write_lists(struct tg_json_writer *out, const struct tg_credential *
 {
     char hex[CIDR_HEX + 1];
 
-    tg_json_key(out, "models");
     tg_json_begin_array(out);
     for (size_t i = 0; i < credential->model_count; i++)
         tg_json_write_str(out, credential->models[i]);
     tg_json_end_array(out);
-    tg_json_key(out, "addresses"); /* 16 bytes and the prefix length, in hex */
-    tg_json_begin_array(out);
+    tg_json_begin_array(out); /* 16 bytes and the prefix length, in hex */
     for (size_t i = 0; i < credential->address_count; i++) {
         tg_hex(credential->addresses[i].base.bytes, ADDRESS_BYTES, hex);
         tg_hex(&credential->addresses[i].prefix_len, 1, hex + (size_t)ADDRESS_BYTES * 2);
@@ -103,13 +106,12 @@ static void write_lists(struct tg_json_writer *out, const struct tg_credential *
     tg_json_end_array(out);
 }
 
-static bool read_models(const struct tg_json *json, struct tg_arena *arena,
+static bool read_models(const struct tg_json *array, struct tg_arena *arena,
                         struct tg_credential *credential)
 {
-    const struct tg_json *array;
     const char **models;
 
-    if (tg_json_get_array(json, "models", &array) != TG_JSON_GOT)
+    if (tg_json_type(array) != TG_JSON_ARRAY)
         return false;
     credential->model_count = tg_json_array_len(array);
     models = tg_arena_calloc(arena, credential->model_count, sizeof *models);
@@ -124,13 +126,12 @@ static bool read_models(const struct tg_json *json, struct tg_arena *arena,
     return true;
 }
 
-static bool read_addresses(const struct tg_json *json, struct tg_arena *arena,
+static bool read_addresses(const struct tg_json *array, struct tg_arena *arena,
                            struct tg_credential *credential)
 {
-    const struct tg_json *array;
     struct tg_cidr *list;
 
-    if (tg_json_get_array(json, "addresses", &array) != TG_JSON_GOT)
+    if (tg_json_type(array) != TG_JSON_ARRAY)
         return false;
     credential->address_count = tg_json_array_len(array);
     list = tg_arena_calloc(arena, credential->address_count, sizeof *list);
@@ -157,11 +158,11 @@ void tg_credential_write(const struct tg_credential *credential, struct tg_buf *
         return;
     }
     tg_json_writer_init(&json, out);
-    tg_json_begin_object(&json);
+    tg_json_begin_array(&json);
     for (size_t i = 0; i < TG_COUNT_OF(members); i++)
         write_member(&json, credential, &members[i]);
     write_lists(&json, credential);
-    tg_json_end_object(&json);
+    tg_json_end_array(&json);
 }
 
 enum tg_class tg_credential_read(const char *text, size_t len, struct tg_arena *arena,
@@ -170,7 +171,8 @@ enum tg_class tg_credential_read(const char *text, size_t len, struct tg_arena *
     struct tg_credential *credential;
     struct tg_json *json;
     enum tg_class class;
-    bool good = true;
+    const size_t models_at = TG_COUNT_OF(members), addresses_at = models_at + 1;
+    bool good;
 
     if (len == 4 && memcmp(text, "null", 4) == 0) {
         *ret = NULL;
@@ -180,9 +182,11 @@ enum tg_class tg_credential_read(const char *text, size_t len, struct tg_arena *
     if (class != TG_OK)
         return class;
     credential = tg_arena_calloc(arena, 1, sizeof *credential);
-    for (size_t i = 0; i < TG_COUNT_OF(members) && good; i++)
-        good = read_member(json, arena, credential, &members[i]);
-    good = good && read_models(json, arena, credential) && read_addresses(json, arena, credential);
+    good = tg_json_array_len(json) == addresses_at + 1;
+    for (size_t i = 0; i < models_at && good; i++)
+        good = read_member(tg_json_array_at(json, i), arena, credential, &members[i]);
+    good = good && read_models(tg_json_array_at(json, models_at), arena, credential) &&
+           read_addresses(tg_json_array_at(json, addresses_at), arena, credential);
     tg_json_free(json);
     if (!good)
         return tg_fail(err, TG_CLASS_INVALID, "credential_form",

@@ -2,7 +2,6 @@
 #include "common/price/price.h"
 
 #include "common/crypto/crypto.h"
-#include "common/price/rational.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,18 +28,26 @@ static const struct {
     {"call", offsetof(struct tg_price, call), false, true},
 };
 
+/* Digits, and a point with at most FRACTION_MAX more; read without rationals, because every deposit
+ * and every bill asks. */
 static bool is_in_bounds(const char *text)
 {
-    struct tg_rational *value = tg_rational_new(), *most = tg_rational_new();
-    const char *point = strchr(text, '.');
-    bool ok = memchr(text, '\0', TG_DECIMAL_TEXT) != NULL && tg_rational_set_decimal(value, text);
+    size_t len = strnlen(text, TG_DECIMAL_TEXT), whole = strspn(text, "0123456789");
+    int64_t dollars = 0;
 
-    tg_rational_set_int(most, PRICE_MAX_USD);
-    ok = ok && tg_rational_cmp(value, most) <= 0;
-    ok = ok && (point == NULL || strlen(point + 1) <= FRACTION_MAX);
-    tg_rational_free(value);
-    tg_rational_free(most);
-    return ok;
+    if (len == TG_DECIMAL_TEXT || whole == 0)
+        return false;
+    for (size_t i = 0; i < whole && dollars <= PRICE_MAX_USD; i++)
+        dollars = dollars * 10 + (text[i] - '0');
+    if (text[whole] == '.') {
+        const char *fraction = text + whole + 1;
+        size_t places = strspn(fraction, "0123456789");
+
+        return places > 0 && places <= FRACTION_MAX && fraction[places] == '\0' &&
+               (dollars < PRICE_MAX_USD ||
+                (dollars == PRICE_MAX_USD && strspn(fraction, "0") == places));
+    }
+    return text[whole] == '\0' && dollars <= PRICE_MAX_USD;
 }
 
 static enum tg_class refuse(struct tg_error *err, const char *code, const char *name,
