@@ -33,6 +33,7 @@ struct tg_fcgi {
     bool open;        /* between accept and finish */
     bool on_tcp;      /* a FIN cannot be told from a close there */
     bool half_closed; /* seen once and taken out of the poll set */
+    bool read_whole;  /* the peer has nothing more to say */
     bool failed;      /* writer: sticky, libfcgi reports a broken pipe once only */
     int64_t read_deadline_at_us;
 };
@@ -125,7 +126,7 @@ enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_
     }
     set_timeout(request->ipcFd, SO_RCVTIMEO, PARAMS_WAIT_US);
     set_timeout(request->ipcFd, SO_SNDTIMEO, send_timeout_us);
-    fcgi->half_closed = fcgi->failed = false;
+    fcgi->half_closed = fcgi->failed = fcgi->read_whole = false;
     fcgi->read_deadline_at_us = 0;
     if (FCGX_Accept_r(request) != 0)
         return TG_FCGI_NOTHING;
@@ -206,6 +207,7 @@ enum tg_class tg_fcgi_read(struct tg_fcgi *fcgi, void *bytes, size_t room, size_
     if (first == EOF && FCGX_GetError(in) != 0)
         return read_failed(fcgi, err);
     if (first == EOF) {
+        fcgi->read_whole = true;
         *ret_len = 0;
         return TG_OK;
     }
@@ -292,7 +294,8 @@ void tg_fcgi_end(struct tg_fcgi *fcgi)
 }
 
 /* Waits, bounded in all, until the peer has closed: bytes it still sends would make the kernel
- * reset the connection, and the reset could overtake the answer. */
+ * reset the connection, and the reset could overtake the answer. A peer whose request was read to
+ * its end sends nothing more: no wait, and one wake-up of this thread less. */
 static void wait_for_peer(int fd)
 {
     int64_t until_us = tg_now_us() + CLOSE_WAIT_US;
@@ -332,6 +335,7 @@ void tg_fcgi_finish(struct tg_fcgi *fcgi)
         FCGX_Finish_r(request);
         return;
     }
-    wait_for_peer(request->ipcFd);
+    if (!fcgi->read_whole)
+        wait_for_peer(request->ipcFd);
     drop(fcgi);
 }
