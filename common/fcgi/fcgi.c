@@ -111,19 +111,28 @@ static void drop(struct tg_fcgi *fcgi)
     FCGX_Free(&fcgi->request, 1);
 }
 
-enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_us)
+enum tg_fcgi_accepted tg_fcgi_take(struct tg_fcgi *fcgi)
 {
     FCGX_Request *request = &fcgi->request;
 
+    tg_assert(!fcgi->open && request->ipcFd < 0);
+    request->ipcFd = accept_connection(fcgi);
+    if (request->ipcFd < 0)
+        return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM
+                   ? TG_FCGI_NO_DESCRIPTORS
+                   : TG_FCGI_NOTHING;
+    request->keepConnection = 1; /* or the library would close it before reading */
+    return TG_FCGI_REQUEST;
+}
+
+enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_us)
+{
+    FCGX_Request *request = &fcgi->request;
+    enum tg_fcgi_accepted taken = request->ipcFd < 0 ? tg_fcgi_take(fcgi) : TG_FCGI_REQUEST;
+
     tg_assert(!fcgi->open);
-    if (request->ipcFd < 0) {
-        request->ipcFd = accept_connection(fcgi);
-        if (request->ipcFd < 0)
-            return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM
-                       ? TG_FCGI_NO_DESCRIPTORS
-                       : TG_FCGI_NOTHING;
-        request->keepConnection = 1; /* or the library would close it before reading */
-    }
+    if (taken != TG_FCGI_REQUEST)
+        return taken;
     set_timeout(request->ipcFd, SO_RCVTIMEO, PARAMS_WAIT_US);
     set_timeout(request->ipcFd, SO_SNDTIMEO, send_timeout_us);
     fcgi->half_closed = fcgi->failed = fcgi->read_whole = false;

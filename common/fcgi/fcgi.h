@@ -21,10 +21,12 @@ struct tg_fcgi *tg_fcgi_new(int listen_fd) must_check;
 void tg_fcgi_free(struct tg_fcgi *fcgi); /* NULL is fine */
 
 enum tg_fcgi_accepted { TG_FCGI_REQUEST, TG_FCGI_NOTHING, TG_FCGI_NO_DESCRIPTORS };
-/* Takes a connection that is waiting (the kept one first) and reads its parameters. NOTHING:
- * another process was faster, the peer sent garbage or more than 256 KiB of parameters.
- * <send_timeout_us> bounds every later write. Blocks: on the peer's parameters only, without any
- * lock of ours. */
+/* Takes a connection that is waiting on the listening socket; none may be held or kept. NOTHING:
+ * another process was faster. Blocks: no. */
+enum tg_fcgi_accepted tg_fcgi_take(struct tg_fcgi *fcgi) must_check non_null(1);
+/* Reads the parameters of the connection that was taken or kept (or takes one first). NOTHING: no
+ * connection, the peer sent garbage or more than 256 KiB of parameters. <send_timeout_us> bounds
+ * every later write. Blocks: on the peer's parameters only, without any lock of ours. */
 enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_us) non_null(1);
 
 /* A CGI variable, NULL when absent. Borrowed until finish. */

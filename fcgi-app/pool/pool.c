@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -24,18 +25,20 @@ struct thread {
     pthread_t id;
     pthread_cond_t turn;
     bool leads;           /* was given the lead */
-    struct thread *below; /* in the stack of followers, or in the list of ended threads */
+    struct thread *below; /* in the stack of followers, or in the list of ended or unused ones */
 };
 
 struct tg_pool {
     struct tg_pool_conf conf;
     int stop_fd; /* readable once draining */
+    int wait_fd; /* epoll of the listening socket and stop_fd, for the leader */
     pthread_mutex_t lock;
     pthread_cond_t empty;
     bool draining, has_leader;
     int threads, waiting, most_ever;
     struct thread *followers; /* top first */
     struct thread *ended;     /* to be joined */
+    struct thread *unused;    /* joined; kept, because a late signal may still touch one */
 };
 
 static void *thread_main(void *argument);
@@ -67,14 +70,29 @@ static struct tg_pool_limits limits_of(struct tg_pool *pool)
 }
 
 /* Under the lock. */
+static struct thread *thread_struct(struct tg_pool *pool)
+{
+    struct thread *thread = pool->unused;
+
+    if (thread != NULL) {
+        pool->unused = thread->below;
+        thread->leads = false;
+        thread->below = NULL;
+        return thread;
+    }
+    thread = tg_calloc(1, sizeof *thread);
+    thread->pool = pool;
+    make_cond(&thread->turn);
+    return thread;
+}
+
+/* Under the lock. */
 static bool spawn(struct tg_pool *pool)
 {
-    struct thread *thread = tg_calloc(1, sizeof *thread);
+    struct thread *thread = thread_struct(pool);
     pthread_attr_t attr;
     int answer;
 
-    thread->pool = pool;
-    make_cond(&thread->turn);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
     answer = pthread_create(&thread->id, &attr, thread_main, thread);
@@ -82,8 +100,8 @@ static bool spawn(struct tg_pool *pool)
     if (answer != 0) {
         tg_log(TG_LOG_WARNING, "pool", "no further thread beside %d: %s", pool->threads,
                strerror(answer));
-        pthread_cond_destroy(&thread->turn);
-        free(thread);
+        thread->below = pool->unused;
+        pool->unused = thread;
         return false;
     }
     pool->threads++;
@@ -91,23 +109,24 @@ static bool spawn(struct tg_pool *pool)
     return true;
 }
 
-/* Under the lock: lets the warmest follower lead, or a new thread when there is none. */
+/* Lets the warmest follower lead, or a new thread when there is none. */
 static void hand_lead_on(struct tg_pool *pool, const struct tg_pool_limits *limits)
 {
-    struct thread *next = pool->followers;
+    struct thread *next;
 
-    pool->has_leader = false;
-    if (pool->draining)
-        return;
-    if (next == NULL) {
-        if (pool->threads < limits->threads_most)
-            (void)spawn(pool);
-        return;
+    pthread_mutex_lock(&pool->lock);
+    next = pool->draining ? NULL : pool->followers;
+    pool->has_leader = next != NULL;
+    if (next != NULL) {
+        pool->followers = next->below;
+        pool->waiting--;
+        next->leads = true;
+    } else if (!pool->draining && pool->threads < limits->threads_most) {
+        (void)spawn(pool);
     }
-    pool->followers = next->below;
-    pool->waiting--;
-    pool->has_leader = next->leads = true;
-    pthread_cond_signal(&next->turn);
+    pthread_mutex_unlock(&pool->lock);
+    if (next != NULL) /* without the lock, which it needs to go on */
+        pthread_cond_signal(&next->turn);
 }
 
 static void leave_stack(struct tg_pool *pool, struct thread *thread)
@@ -149,22 +168,27 @@ static bool take_lead(struct tg_pool *pool, struct thread *self,
     return self->leads;
 }
 
-/* As leader: waits for a connection and hands the lead on. False: draining. */
-static bool lead(struct tg_pool *pool)
+/* As leader: takes a connection and hands the lead on. What another process took first costs
+ * nobody's wake-up: this thread stays the leader. False: draining. */
+static bool lead(struct tg_pool *pool, struct tg_fcgi *fcgi, const struct tg_pool_limits *limits)
 {
-    struct pollfd wait[2] = {{.fd = pool->conf.listen_fd, .events = POLLIN},
-                             {.fd = pool->stop_fd, .events = POLLIN}};
-    struct tg_pool_limits limits;
-    bool draining;
+    enum tg_fcgi_accepted taken = TG_FCGI_NOTHING;
+    struct epoll_event ready;
 
-    while (poll(wait, 2, -1) < 0)
-        tg_assert(errno == EINTR);
-    limits = limits_of(pool);
-    pthread_mutex_lock(&pool->lock);
-    draining = pool->draining;
-    hand_lead_on(pool, &limits);
-    pthread_mutex_unlock(&pool->lock);
-    return !draining;
+    while (taken != TG_FCGI_REQUEST) {
+        int count = epoll_wait(pool->wait_fd, &ready, 1, -1);
+
+        tg_assert(count >= 0 || errno == EINTR);
+        if (count > 0 && ready.data.fd == pool->stop_fd)
+            break;
+        taken = tg_fcgi_take(fcgi);
+        if (taken == TG_FCGI_NO_DESCRIPTORS) { /* the socket stays readable: do not spin */
+            tg_log(TG_LOG_WARNING, "pool", "no descriptor is left for a connection");
+            tg_clock_sleep_us(NO_DESCRIPTORS_REST_US);
+        }
+    }
+    hand_lead_on(pool, limits);
+    return taken == TG_FCGI_REQUEST;
 }
 
 /* A connection that the web server keeps open pins this thread to it. False: it is over. */
@@ -177,28 +201,19 @@ static bool wait_on_kept(struct tg_pool *pool, int fd)
     return wait[1].revents == 0;
 }
 
-static void serve_until_told(struct thread *self, struct tg_fcgi **fcgi, void *thread_context)
+static void serve_until_told(struct thread *self, struct tg_fcgi *fcgi, void *thread_context)
 {
     struct tg_pool *pool = self->pool;
 
     for (;;) {
         struct tg_pool_limits limits = limits_of(pool);
-        int kept_fd = tg_fcgi_descriptor(*fcgi);
+        int kept_fd = tg_fcgi_descriptor(fcgi);
 
         if (kept_fd >= 0 ? !wait_on_kept(pool, kept_fd)
-                         : !take_lead(pool, self, &limits) || !lead(pool))
+                         : !take_lead(pool, self, &limits) || !lead(pool, fcgi, &limits))
             return;
-        switch (tg_fcgi_accept(*fcgi, limits.send_timeout_us)) {
-        case TG_FCGI_REQUEST:
-            pool->conf.serve(pool->conf.context, thread_context, *fcgi);
-            break;
-        case TG_FCGI_NO_DESCRIPTORS: /* the listening socket stays readable: do not spin */
-            tg_log(TG_LOG_WARNING, "pool", "no descriptor is left for a connection");
-            tg_clock_sleep_us(NO_DESCRIPTORS_REST_US);
-            break;
-        case TG_FCGI_NOTHING:
-            break;
-        }
+        if (tg_fcgi_accept(fcgi, limits.send_timeout_us) == TG_FCGI_REQUEST)
+            pool->conf.serve(pool->conf.context, thread_context, fcgi);
     }
 }
 
@@ -209,7 +224,7 @@ static void *thread_main(void *argument)
     void *thread_context = pool->conf.thread_start(pool->conf.context);
     struct tg_fcgi *fcgi = tg_fcgi_new(pool->conf.listen_fd);
 
-    serve_until_told(self, &fcgi, thread_context);
+    serve_until_told(self, fcgi, thread_context);
     tg_fcgi_free(fcgi);
     pool->conf.thread_stop(pool->conf.context, thread_context);
     pthread_mutex_lock(&pool->lock);
@@ -233,8 +248,10 @@ static void join_ended(struct tg_pool *pool)
         struct thread *next = ended->below;
 
         pthread_join(ended->id, NULL);
-        pthread_cond_destroy(&ended->turn);
-        free(ended);
+        pthread_mutex_lock(&pool->lock);
+        ended->below = pool->unused;
+        pool->unused = ended;
+        pthread_mutex_unlock(&pool->lock);
         ended = next;
     }
 }
@@ -253,16 +270,42 @@ void tg_pool_tend(struct tg_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Several processes wait on one listening socket: exclusively, so that each connection wakes one. */
+static bool open_waiting(struct tg_pool *pool)
+{
+    struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE,
+                                    .data.fd = pool->conf.listen_fd};
+    struct epoll_event stopping = {.events = EPOLLIN};
+
+    pool->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pool->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+    stopping.data.fd = pool->stop_fd;
+    return pool->stop_fd >= 0 && pool->wait_fd >= 0 &&
+           epoll_ctl(pool->wait_fd, EPOLL_CTL_ADD, pool->conf.listen_fd, &listening) == 0 &&
+           epoll_ctl(pool->wait_fd, EPOLL_CTL_ADD, pool->stop_fd, &stopping) == 0;
+}
+
+static void close_waiting(struct tg_pool *pool)
+{
+    if (pool->stop_fd >= 0)
+        close(pool->stop_fd);
+    if (pool->wait_fd >= 0)
+        close(pool->wait_fd);
+}
+
 enum tg_class tg_pool_start(const struct tg_pool_conf *conf, struct tg_pool **ret,
                             struct tg_error *err)
 {
     struct tg_pool *pool = tg_calloc(1, sizeof *pool);
 
     pool->conf = *conf;
-    pool->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (pool->stop_fd < 0) {
+    if (!open_waiting(pool)) {
+        enum tg_class class = tg_fail(err, TG_CLASS_INTERNAL, "pool_waiting",
+                                      "cannot wait for connections: %s", strerror(errno));
+
+        close_waiting(pool);
         free(pool);
-        return tg_fail(err, TG_CLASS_INTERNAL, "pool_eventfd", "eventfd: %s", strerror(errno));
+        return class;
     }
     pthread_mutex_init(&pool->lock, NULL);
     make_cond(&pool->empty);
@@ -310,7 +353,14 @@ void tg_pool_free(struct tg_pool *pool)
         return;
     tg_assert(pool->threads == 0);
     join_ended(pool);
-    close(pool->stop_fd);
+    close_waiting(pool);
+    while (pool->unused != NULL) {
+        struct thread *next = pool->unused->below;
+
+        pthread_cond_destroy(&pool->unused->turn);
+        free(pool->unused);
+        pool->unused = next;
+    }
     pthread_cond_destroy(&pool->empty);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
