@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,8 @@ struct tg_spool {
     int64_t sequence;
     int64_t opened_at_us;
     int64_t size_bytes;
-    bool healthy;
+    atomic_bool healthy; /* read without the mutex, once a request */
     int64_t failed_at_us;
-    struct tg_buf line; /* scratch */
     bool syncs;         /* a thread syncs once a second */
     bool dirty;
     bool stopping;
@@ -134,7 +134,6 @@ enum tg_class tg_spool_open(const struct tg_spool_conf *conf, struct tg_spool **
     spool->fd = -1;
     spool->healthy = true;
     init_locks(spool);
-    tg_buf_init(&spool->line, TG_SPOOL_LINE_MOST + 64);
     class = open_next(spool, err);
     if (class == TG_OK && conf->sync_every_second) {
         spool->syncs = pthread_create(&spool->sync_thread, NULL, sync_loop, spool) == 0;
@@ -173,22 +172,33 @@ static bool is_worn(const struct tg_spool *spool)
            (spool->size_bytes > 0 && tg_now_us() - spool->opened_at_us >= ROTATE_US);
 }
 
+static enum tg_class append_line(struct tg_spool *spool, const struct tg_buf *line,
+                                 struct tg_error *err)
+{
+    enum tg_class class;
+
+    pthread_mutex_lock(&spool->mutex);
+    if (is_worn(spool) && open_next(spool, err) != TG_OK)
+        tg_log_error(TG_LOG_WARNING, "spool", err); /* the old one goes on */
+    class = write_once(spool, line->data, line->len, err);
+    pthread_mutex_unlock(&spool->mutex);
+    return class;
+}
+
 enum tg_class tg_spool_append(struct tg_spool *spool, const struct tg_entry *entry,
                               struct tg_error *err)
 {
     struct tg_error own = {.class = TG_OK};
-    enum tg_class class = TG_OK;
+    struct tg_buf line;
+    enum tg_class class;
 
     err = err != NULL ? err : &own;
-    pthread_mutex_lock(&spool->mutex);
-    tg_buf_reset(&spool->line);
-    if (!tg_spool_line_format(entry, &spool->line))
+    tg_buf_init(&line, TG_SPOOL_LINE_MOST + 64);
+    if (tg_spool_line_format(entry, &line))
+        class = append_line(spool, &line, err);
+    else
         class = tg_fail(err, TG_CLASS_INTERNAL, "spool_line", "an entry is too long to be kept");
-    if (class == TG_OK && is_worn(spool) && open_next(spool, err) != TG_OK)
-        tg_log_error(TG_LOG_WARNING, "spool", err); /* the old one goes on */
-    if (class == TG_OK)
-        class = write_once(spool, spool->line.data, spool->line.len, err);
-    pthread_mutex_unlock(&spool->mutex);
+    tg_buf_done(&line);
     return class;
 }
 
@@ -198,6 +208,8 @@ bool tg_spool_is_healthy(struct tg_spool *spool)
     char blank[PROBE_BYTES];
     bool healthy;
 
+    if (spool->healthy)
+        return true;
     pthread_mutex_lock(&spool->mutex);
     if (!spool->healthy && tg_now_us() - spool->failed_at_us >= PROBE_EVERY_US) {
         memset(blank, '\n', sizeof blank);
@@ -225,7 +237,6 @@ void tg_spool_close(struct tg_spool *spool)
             unlink(spool->path);
         close(spool->fd);
     }
-    tg_buf_done(&spool->line);
     pthread_mutex_destroy(&spool->mutex);
     pthread_cond_destroy(&spool->stopping_changed);
     free(spool);

@@ -98,34 +98,27 @@ static void lost_one(struct tg_kv_pool *pool)
     pthread_cond_signal(&pool->changed);
 }
 
-/* The idle connection used last, or NULL; those that the server has closed are sorted out. */
-static struct tg_kv *take_idle(struct tg_kv_pool *pool, struct tg_kv **dead)
+/* The idle connection used last, or NULL. */
+static struct tg_kv *take_idle(struct tg_kv_pool *pool)
 {
-    while (pool->idle != NULL) {
-        struct tg_kv *kv = pool->idle;
+    struct tg_kv *kv = pool->idle;
 
+    if (kv != NULL) {
         pool->idle = kv->next;
-        if (tg_kv_is_quiet(kv)) {
-            kv->next = NULL;
-            return kv;
-        }
-        kv->next = *dead;
-        *dead = kv;
-        lost_one(pool);
+        kv->next = NULL;
     }
-    return NULL;
+    return kv;
 }
 
 enum step { TAKEN, CONNECT, REFUSED };
 
-static enum step find_way(struct tg_kv_pool *pool, int64_t deadline_at_us, struct tg_kv **ret,
-                          struct tg_kv **dead)
+static enum step find_way(struct tg_kv_pool *pool, int64_t deadline_at_us, struct tg_kv **ret)
 {
     const struct timespec until = {.tv_sec = deadline_at_us / 1000000,
                                    .tv_nsec = deadline_at_us % 1000000 * 1000};
 
     for (;;) {
-        *ret = take_idle(pool, dead);
+        *ret = take_idle(pool);
         if (*ret != NULL)
             return TAKEN;
         if (pool->open < pool->conf.connections) {
@@ -157,31 +150,53 @@ static void connected(struct tg_kv_pool *pool, bool well)
 
 /* ---- */
 
+/* Looks at a connection from the pool without the pool's lock; one that the server has closed is
+ * given up. */
+static bool is_usable(struct tg_kv_pool *pool, struct tg_kv *kv)
+{
+    if (tg_kv_is_quiet(kv))
+        return true;
+    pthread_mutex_lock(&pool->mutex);
+    lost_one(pool);
+    pthread_mutex_unlock(&pool->mutex);
+    tg_kv_close(kv);
+    return false;
+}
+
+static enum tg_class connect_one(struct tg_kv_pool *pool, int64_t deadline_at_us,
+                                 struct tg_kv **ret, struct tg_error *err)
+{
+    struct tg_kv *kv;
+    enum tg_class class = tg_kv_open(&pool->conf, deadline_at_us, &kv, err);
+
+    pthread_mutex_lock(&pool->mutex);
+    connected(pool, class == TG_OK);
+    pthread_mutex_unlock(&pool->mutex);
+    if (class != TG_OK)
+        return class;
+    kv->pool = pool;
+    *ret = kv;
+    return TG_OK;
+}
+
 enum tg_class tg_kv_acquire(struct tg_kv_pool *pool, int64_t deadline_at_us, struct tg_kv **ret,
                             struct tg_error *err)
 {
-    struct tg_kv *kv = NULL, *dead = NULL;
+    struct tg_kv *kv;
     enum step step;
     bool full;
-    enum tg_class class;
 
-    pthread_mutex_lock(&pool->mutex);
-    step = find_way(pool, deadline_at_us, &kv, &dead);
-    full = pool->open >= pool->conf.connections;
-    pthread_mutex_unlock(&pool->mutex);
-    close_list(dead);
+    do {
+        pthread_mutex_lock(&pool->mutex);
+        step = find_way(pool, deadline_at_us, &kv);
+        full = pool->open >= pool->conf.connections;
+        pthread_mutex_unlock(&pool->mutex);
+    } while (step == TAKEN && !is_usable(pool, kv));
     if (step == REFUSED)
         return tg_fail(err, TG_CLASS_DOWN, "redis_down",
                        full ? "no connection was free in time" : "not connected");
-    if (step == CONNECT) {
-        class = tg_kv_open(&pool->conf, deadline_at_us, &kv, err);
-        pthread_mutex_lock(&pool->mutex);
-        connected(pool, class == TG_OK);
-        pthread_mutex_unlock(&pool->mutex);
-        if (class != TG_OK)
-            return class;
-        kv->pool = pool;
-    }
+    if (step == CONNECT)
+        return connect_one(pool, deadline_at_us, ret, err);
     *ret = kv;
     return TG_OK;
 }
