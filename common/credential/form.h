@@ -1,4 +1,5 @@
-/* form - a credential as the JSON text (an array) that the cache keeps. "null" stands for: no such token.
+/* form - a credential as the JSON text (an array) that the cache keeps. "null" stands for: no such
+ * token.
  *
  * Pure.  Threads  any.
  */

@@ -270,7 +270,7 @@ void tg_pool_tend(struct tg_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Several processes wait on one listening socket: exclusively, so that each connection wakes one. */
+/* Workers wait on one listening socket: exclusively, so that each connection wakes one of them. */
 static bool open_waiting(struct tg_pool *pool)
 {
     struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE,

@@ -1,8 +1,8 @@
 /* pool - the threads of a worker, one request each.
  *
- * Leader and followers: one thread waits for the listening socket; when it is readable the thread
- * hands the lead on and accepts without any lock, because accepting also reads the parameters and
- * a slow peer may stall it. Followers wait in a stack, so that a few warm threads do the work and
+ * Leader and followers: one thread waits for the listening socket and takes a connection, which
+ * never blocks; then it hands the lead on and reads the parameters without any lock, because a
+ * slow peer may stall that. Followers wait in a stack, so that a few warm threads do the work and
  * the others become idle and end. The pool grows by one whenever a leader finds no follower, and
  * the housekeeper tops it up to <threads_spare> waiting ones.
  *

@@ -14,24 +14,38 @@ static const char *or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
+/* What is empty or zero is left out: the reader of a record takes a missing column for that, and a
+ * record travels through spool, Redis, journal and batch. */
+static void put_text(struct tg_json_writer *out, const char *key, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        tg_json_put_str(out, key, text);
+}
+
+static void put_number(struct tg_json_writer *out, const char *key, int64_t value)
+{
+    if (value != 0)
+        tg_json_put_int(out, key, value);
+}
+
 static void put_origin(struct tg_json_writer *out, const struct tg_request *req)
 {
     const struct tg_credential *credential = req->credential;
     char created[TG_TIME_TEXT];
 
     tg_time_format_sql(req->created_unix_us, created);
-    tg_json_put_str(out, "request_id", req->id_text);
-    tg_json_put_str(out, "created_at", created);
-    tg_json_put_str(out, "client_request_id", or_empty(req->client_request_id));
-    tg_json_put_str(out, "node", req->worker->node);
-    tg_json_put_str(out, "endpoint", req->endpoint->name);
-    tg_json_put_str(out, "protocol", tg_protocol_name(req->endpoint->protocol));
-    tg_json_put_int(out, "stream", req->stream);
-    tg_json_put_int(out, "user_id", credential->user_id);
-    tg_json_put_int(out, "token_id", credential->token_id);
-    tg_json_put_str(out, "token_name", or_empty(credential->token_name));
-    tg_json_put_str(out, "team", or_empty(credential->team));
-    tg_json_put_str(out, "address", or_empty(req->address_text));
+    put_text(out, "request_id", req->id_text);
+    put_text(out, "created_at", created);
+    put_text(out, "client_request_id", req->client_request_id);
+    put_text(out, "node", req->worker->node);
+    put_text(out, "endpoint", req->endpoint->name);
+    put_text(out, "protocol", tg_protocol_name(req->endpoint->protocol));
+    put_number(out, "stream", req->stream);
+    put_number(out, "user_id", credential->user_id);
+    put_number(out, "token_id", credential->token_id);
+    put_text(out, "token_name", credential->token_name);
+    put_text(out, "team", credential->team);
+    put_text(out, "address", req->address_text);
 }
 
 /* The attempt that served, else the last one. */
@@ -51,17 +65,17 @@ static void put_route(struct tg_json_writer *out, const struct tg_request *req)
     const struct tg_attempt *attempt = shown_attempt(req);
     const char *served = req->served != NULL ? or_empty(req->served->model) : "";
 
-    tg_json_put_str(out, "requested_model", or_empty(req->model));
-    tg_json_put_str(out, "served_model", served);
-    tg_json_put_str(out, "upstream_model",
+    put_text(out, "requested_model", req->model);
+    put_text(out, "served_model", served);
+    put_text(out, "upstream_model",
                     attempt != NULL ? or_empty(attempt->upstream_model) : "");
-    tg_json_put_str(out, "group_name",
+    put_text(out, "group_name",
                     req->quote != NULL ? or_empty(req->quote->group) : or_empty(req->group));
-    tg_json_put_int(out, "channel_id", attempt != NULL ? attempt->channel_id : 0);
-    tg_json_put_str(out, "key_hint", attempt != NULL ? or_empty(attempt->key_hint) : "");
-    tg_json_put_int(out, "was_fallback",
+    put_number(out, "channel_id", attempt != NULL ? attempt->channel_id : 0);
+    put_text(out, "key_hint", attempt != NULL ? or_empty(attempt->key_hint) : "");
+    put_number(out, "was_fallback",
                     req->served != NULL && strcmp(served, or_empty(req->model)) != 0);
-    tg_json_put_int(out, "attempts", req->attempt_count);
+    put_number(out, "attempts", req->attempt_count);
 }
 
 static int status_of(const struct tg_request *req)
@@ -74,9 +88,9 @@ static int status_of(const struct tg_request *req)
 
 static void put_outcome(struct tg_json_writer *out, const struct tg_request *req)
 {
-    tg_json_put_int(out, "status", status_of(req));
-    tg_json_put_str(out, "error_code", req->error.class != TG_OK ? req->error.code : "");
-    tg_json_put_str(out, "end_reason", tg_end_reason_name(req->end_reason));
+    put_number(out, "status", status_of(req));
+    put_text(out, "error_code", req->error.class != TG_OK ? req->error.code : "");
+    put_text(out, "end_reason", tg_end_reason_name(req->end_reason));
 }
 
 static const char *usage_source(const struct tg_usage *usage)
@@ -94,17 +108,17 @@ static void put_usage(struct tg_json_writer *out, const struct tg_request *req)
 {
     const struct tg_usage *usage = &req->usage;
 
-    tg_json_put_int(out, "input", usage->input);
-    tg_json_put_int(out, "cache_read", usage->cache_read);
-    tg_json_put_int(out, "cache_write_5m", usage->cache_write_5m);
-    tg_json_put_int(out, "cache_write_1h", usage->cache_write_1h);
-    tg_json_put_int(out, "output", usage->output);
-    tg_json_put_int(out, "reasoning", usage->reasoning);
-    tg_json_put_int(out, "image", usage->image_in);
-    tg_json_put_int(out, "audio_in", usage->audio_in);
-    tg_json_put_int(out, "audio_out", usage->audio_out);
-    tg_json_put_int(out, "tool_calls", usage->tool_calls);
-    tg_json_put_str(out, "usage_source", usage_source(usage));
+    put_number(out, "input", usage->input);
+    put_number(out, "cache_read", usage->cache_read);
+    put_number(out, "cache_write_5m", usage->cache_write_5m);
+    put_number(out, "cache_write_1h", usage->cache_write_1h);
+    put_number(out, "output", usage->output);
+    put_number(out, "reasoning", usage->reasoning);
+    put_number(out, "image", usage->image_in);
+    put_number(out, "audio_in", usage->audio_in);
+    put_number(out, "audio_out", usage->audio_out);
+    put_number(out, "tool_calls", usage->tool_calls);
+    put_text(out, "usage_source", usage_source(usage));
 }
 
 static void put_money(struct tg_json_writer *out, const struct tg_request *req)
@@ -112,24 +126,24 @@ static void put_money(struct tg_json_writer *out, const struct tg_request *req)
     const struct tg_quote *quote = req->quote != NULL || req->quote_count == 0 ? req->quote
                                                                                 : req->quotes;
 
-    tg_json_put_int(out, "quota", req->bill_quota);
-    tg_json_put_str(out, "funding",
+    put_number(out, "quota", req->bill_quota);
+    put_text(out, "funding",
                     !req->held ? "" : req->funding.plan_id != 0 ? "plan" : "wallet");
-    tg_json_put_str(out, "price_hash", quote != NULL ? quote->price.hash : "");
+    put_text(out, "price_hash", quote != NULL ? quote->price.hash : "");
 }
 
 static void put_times(struct tg_json_writer *out, const struct tg_request *req)
 {
-    tg_json_put_int(out, "first_token_us", req->first_token_us);
-    tg_json_put_int(out, "total_us", tg_now_us() - req->started_at_us);
+    put_number(out, "first_token_us", req->first_token_us);
+    put_number(out, "total_us", tg_now_us() - req->started_at_us);
     tg_json_key(out, "stages_json");
     tg_json_begin_object(out);
     for (int stage = 0; stage < TG_STAGE__COUNT; stage++)
         if (req->stage_us[stage] != 0)
-            tg_json_put_int(out, tg_stage_name((enum tg_stage)stage), req->stage_us[stage]);
+            put_number(out, tg_stage_name((enum tg_stage)stage), req->stage_us[stage]);
     tg_json_end_object(out);
-    tg_json_put_int(out, "request_bytes", req->request_bytes);
-    tg_json_put_int(out, "response_bytes", req->sent_bytes + (int64_t)req->tail.len);
+    put_number(out, "request_bytes", req->request_bytes);
+    put_number(out, "response_bytes", req->sent_bytes + (int64_t)req->tail.len);
 }
 
 static void put_attempt(struct tg_json_writer *out, const struct tg_attempt *attempt)
