@@ -23,6 +23,10 @@ tg_have()
 {
     tg_installed='nothing was missing'
     local missing
+    if ! command -v dpkg-query >/dev/null; then
+        tg_installed='not Debian: not checked'
+        return 0
+    fi
     mapfile -t missing < <(tg_missing "$@")
     [ "${#missing[@]}" -gt 0 ] || return 0
     local as_root=()
