@@ -32,7 +32,8 @@ tg_have()
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null ||
-            tg_fail "Please install as root: apt-get install ${missing[*]}"
+            tg_fail "Please run as root (apt-get install, starts no service):
+bash $tg_parts/install.sh ${missing[*]}"
         as_root=(sudo)
     fi
     tg_run "$tg_step_log" "${as_root[@]}" bash "$tg_parts/install.sh" "${missing[@]}"
