@@ -24,9 +24,11 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get -q update
 apt-get -q -y -o Dpkg::Use-Pty=0 --no-install-recommends install "$@"
 
-# A unit that came with a package just installed would start at the next boot.
+# What came with a package just installed would start at the next boot.
 for package; do
-    if [ -e "/lib/systemd/system/$package.service" ] && command -v deb-systemd-helper; then
-        deb-systemd-helper disable "$package.service"
+    if [ -e "/lib/systemd/system/$package.service" ]; then
+        # The helper speaks to maintainer scripts only.
+        DPKG_MAINTSCRIPT_PACKAGE=$package deb-systemd-helper disable "$package.service"
     fi
+    if [ -e "/etc/init.d/$package" ]; then update-rc.d "$package" disable; fi
 done

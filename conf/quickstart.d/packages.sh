@@ -23,12 +23,17 @@ tg_have()
 {
     tg_installed='nothing was missing'
     local missing
+    if ! command -v dpkg-query >/dev/null; then
+        tg_installed='not Debian: not checked'
+        return 0
+    fi
     mapfile -t missing < <(tg_missing "$@")
     [ "${#missing[@]}" -gt 0 ] || return 0
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null ||
-            tg_fail "Please install as root: apt-get install ${missing[*]}"
+            tg_fail "Please run as root (apt-get install, starts no service):
+bash $tg_parts/install.sh ${missing[*]}"
         as_root=(sudo)
     fi
     tg_run "$tg_step_log" "${as_root[@]}" bash "$tg_parts/install.sh" "${missing[@]}"

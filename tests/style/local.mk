@@ -1,5 +1,7 @@
 # The rules of CONVENTIONS that a program can check. `make lint` asks clang-tidy and cppcheck.
+if HAVE_PYTHON3
 TESTS += tests/style/check-style
+endif
 EXTRA_DIST += \
 	tests/style/check-style \
 	tests/style/csource.py \

@@ -62,6 +62,7 @@ static pid_t spawn(const struct test_mariadb *server, char *const argv[])
     /* a starting server removes what it takes for left-over temporary tables, others' too */
     setenv("TMPDIR", server->folder, 1);
     execvp(argv[0], argv);
+    fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
     _exit(127);
 }
 

@@ -39,6 +39,9 @@ void test_redis_again(struct test_redis *server)
                           pidfile,
                           (char[]){"--appendonly"},
                           (char[]){"yes"},
+                          /* a write never waits for a flush: a kill loses nothing answered */
+                          (char[]){"--appendfsync"},
+                          (char[]){"no"},
                           (char[]){"--save"},
                           (char[]){""},
                           NULL};

@@ -75,6 +75,7 @@ void test_server_spawn(struct test_server *server, char *const argv[])
     dup2(out, STDERR_FILENO);
     close(server->keep_open);
     execvp(argv[0], argv);
+    fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
     _exit(127);
 }
 
