@@ -41,6 +41,7 @@ EXTRA_DIST += tests/fuzz/replay.c \
 	tests/fuzz/corpus/chat_event/error \
 	tests/fuzz/corpus/chat_event/request \
 	tests/fuzz/corpus/chat_event/usage \
+	tests/fuzz/corpus/sse/bom-at-limit \
 	tests/fuzz/corpus/sse/chat \
 	tests/fuzz/corpus/sse/fields \
 	tests/fuzz/corpus/sse/lines \
