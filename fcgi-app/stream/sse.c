@@ -125,7 +125,7 @@ static void drop_bom(struct tg_sse *sse)
     }
 }
 
-/* The first bytes go in by themselves: a mark is no part of the first line, whose size is limited. */
+/* The first bytes go in by themselves: a mark takes none of the first line's limit. */
 static size_t before_bom(const struct tg_sse *sse, size_t len)
 {
     return sse->begun ? len : TG_MIN(len, sizeof(bom) - sse->text.len);

@@ -14,6 +14,7 @@ from harness.stack import Account, Stack, chat_body
 
 TOTAL = int(os.environ.get("TOLLGATE_SOAK_REQUESTS", "20000"))
 THREADS = 8
+KINDS = ["whole", "stream", "whole", "stream", "large", "refused", "error", "gone"]
 KIND_MODELS = {"error": "m-alt", "gone": "gpt-4o"}
 
 
@@ -27,7 +28,7 @@ class Mix:
         self.lock = threading.Lock()
 
     def one(self, number: int) -> None:
-        kind = ["whole", "stream", "whole", "stream", "large", "refused", "error", "gone"][number % 8]
+        kind = KINDS[number % len(KINDS)]
         result = getattr(self, kind)()
         with self.lock:
             self.seen[f"{kind} {result}"] += 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
 
 import pytest
 from harness.another import another_gateway
-from harness.checks import is_ok, whole_stream
+from harness.checks import is_error, is_ok, whole_stream
 from harness.procs import eventually, free_port
 from harness.stack import Account, Stack, chat_body
 
@@ -74,6 +76,39 @@ def test_a_port_is_listened_on(stack: Stack, account: Account) -> None:
         left = time.monotonic()
         stack.simulator.wait(3, finished=True)
         assert time.monotonic() - left < 3, "a client that leaves is noticed on a port as well"
+
+
+def test_a_change_is_told_to_the_workers_at_once(stack: Stack, account: Account) -> None:
+    """Sooner than the snapshot would be looked at anyway, which is once an hour here."""
+    address = f"unix:{stack.directory}/told.sock"
+    changes = {"listen__address": address, "snapshot__interval": "1h"}
+    with another_gateway(stack, "node-told", **changes) as client:
+        account.client = client
+        model = stack.new_model()
+        is_error(account.chat(model), 404, "invalid_request_error", "model_not_found")
+        stack.channel(f"told-{model}", [model])
+        for _ in range(4):  # whichever worker takes it
+            eventually("the model is served", lambda: account.chat(model).status == 200)
+
+
+@pytest.mark.complains("worker", "redis", "hold", "ledger")
+def test_a_killed_master_takes_its_workers_along(stack: Stack, account: Account) -> None:
+    """Nobody serves without a master, and the path is free for the next one."""
+    is_ok(account.chat())
+    workers = stack.gateway.workers()
+    os.kill(stack.gateway.process.pid, signal.SIGKILL)
+    stack.gateway.process.wait()
+    eventually("the workers end", lambda: not any(alive(pid) for pid in workers), 60)
+    stack.gateway.start()
+    is_ok(account.chat())
+
+
+def alive(pid: int) -> bool:
+    """A worker without a parent may stay a zombie where nobody collects orphans."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @AWAY
