@@ -11,7 +11,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 enum { USER = 1, TOKEN = 7, DEPOSIT = 1500 };
 
@@ -269,6 +271,39 @@ static void the_bill_is_in_the_spool_before_redis_is_told(void **state)
     done(&req);
 }
 
+/* A limit on the size of files stands for a full disk. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_stops_paid_requests_and_no_others(void **state)
+{
+    struct tg_request running = request(), paid = request(), free = request();
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&running), TG_NEXT);
+    serve(&running, 1000, 100);
+    signal(SIGXFSZ, SIG_IGN);
+    limit_files(1);
+    tg_stage_settle(&running); /* what runs is settled all the same */
+    assert_int_equal(books_quota(&books, USER), 10000 - 2250);
+    assert_int_equal(tg_stage_reserve(&paid), TG_ANSWER);
+    assert_int_equal(paid.error.class, TG_CLASS_OVERLOAD);
+    free.quotes[0].deposit_quota = 0;
+    assert_int_equal(tg_stage_reserve(&free), TG_NEXT);
+    limit_files(RLIM_INFINITY);
+    while (!tg_spool_is_healthy(worker.spool))
+        sched_yield();
+    done(&running);
+    done(&paid);
+    done(&free);
+}
+
 static void without_redis_a_request_is_left_to_the_replay(void **state)
 {
     struct tg_request req = request();
@@ -332,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup(a_renewal_follows_what_was_earned, fresh),
         cmocka_unit_test_setup(a_request_that_was_ended_elsewhere_stops_renewing, fresh),
         cmocka_unit_test_setup(the_bill_is_in_the_spool_before_redis_is_told, fresh),
+        cmocka_unit_test_setup(a_full_disk_stops_paid_requests_and_no_others, fresh),
         cmocka_unit_test_setup(without_redis_a_request_is_left_to_the_replay, fresh),
     };
     int failed;
