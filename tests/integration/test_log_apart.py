@@ -62,6 +62,8 @@ def test_records_go_to_the_other_server_whenever_it_is_there(apart: Apart) -> No
     stack.site.wait_clean()
 
     apart.logs.stop()
+    stack.ledger.restart()
+    stack.gateway.restart()
     for _ in range(20):
         is_ok(account.chat())
     account.wait_spent(21 * EACH)
