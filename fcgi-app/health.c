@@ -74,8 +74,8 @@ void tg_answer_ready(struct tg_request *req)
     struct tg_buf body;
 
     probe(worker, &redis, &main_db);
-    /* One of the two money stores is enough for accounts that are live already. */
-    ready = !draining && age_us >= 0 && (redis || main_db) && tg_spool_is_healthy(worker->spool);
+    /* Accounts that are live already need Redis alone; nobody is served without it. */
+    ready = !draining && age_us >= 0 && redis && tg_spool_is_healthy(worker->spool);
     tg_buf_init(&body, 0);
     tg_json_writer_init(&json, &body);
     tg_json_begin_object(&json);

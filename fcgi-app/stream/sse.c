@@ -125,6 +125,12 @@ static void drop_bom(struct tg_sse *sse)
     }
 }
 
+/* The first bytes go in by themselves: a mark takes none of the first line's limit. */
+static size_t before_bom(const struct tg_sse *sse, size_t len)
+{
+    return sse->begun ? len : TG_MIN(len, sizeof(bom) - sse->text.len);
+}
+
 /* Bytes up to the next line end, or all. */
 static size_t line_len(const char *bytes, size_t len)
 {
@@ -140,18 +146,19 @@ enum tg_class tg_sse_feed(struct tg_sse *sse, const char *bytes, size_t len,
                           struct tg_error *err)
 {
     while (len > 0 && !sse->failed) {
-        size_t used;
+        size_t used, until;
 
         if (sse->after_cr && *bytes == '\n') {
             bytes++;
             len--;
         }
         sse->after_cr = false;
-        used = line_len(bytes, len);
+        until = line_len(bytes, len);
+        used = before_bom(sse, until);
         tg_buf_add(&sse->text, bytes, used);
         sse->failed = sse->text.failed;
         drop_bom(sse);
-        if (used < len && !sse->failed) {
+        if (used == until && used < len && !sse->failed) {
             sse->begun = true;
             sse->after_cr = bytes[used] == '\r';
             end_line(sse);

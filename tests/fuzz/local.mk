@@ -2,41 +2,46 @@
 #   check_PROGRAMS += fuzz-NAME
 #   fuzz_NAME_SOURCES = tests/fuzz/NAME.c $(FUZZ_SOURCES)
 #   fuzz_NAME_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"NAME"'
-#   fuzz_NAME_LDADD = $(COMMON_LIBS)
+#   fuzz_NAME_LDADD = $(COMMON_LIBS) $(FUZZ_LIBS)
 #   TESTS += fuzz-NAME
-# With libFuzzer, NAME.c is linked with -fsanitize=fuzzer and without replay.c.
+# With --enable-fuzzer libFuzzer takes the place of replay.c (tests/run fuzz).
+if LIBFUZZER
+FUZZ_SOURCES = tests/fuzz/fuzz.h
+else
 FUZZ_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
+endif
 
 check_PROGRAMS += fuzz-json
 fuzz_json_SOURCES = tests/fuzz/json.c $(FUZZ_SOURCES)
 fuzz_json_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"json"'
-fuzz_json_LDADD = $(BASE_LIBS)
+fuzz_json_LDADD = $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-json
 
 check_PROGRAMS += fuzz-units
 fuzz_units_SOURCES = tests/fuzz/units.c $(FUZZ_SOURCES)
 fuzz_units_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"units"'
-fuzz_units_LDADD = $(COMMON_LIBS)
+fuzz_units_LDADD = $(COMMON_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-units
 
 check_PROGRAMS += fuzz-sse
 fuzz_sse_SOURCES = tests/fuzz/sse.c $(FUZZ_SOURCES)
 fuzz_sse_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"sse"'
-fuzz_sse_LDADD = libgateway.a $(BASE_LIBS)
+fuzz_sse_LDADD = libgateway.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-sse
 
 check_PROGRAMS += fuzz-chat_event
 fuzz_chat_event_SOURCES = tests/fuzz/chat_event.c $(FUZZ_SOURCES)
 fuzz_chat_event_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"chat_event"'
-fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS)
+fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-chat_event
 
-EXTRA_DIST += \
+EXTRA_DIST += tests/fuzz/replay.c \
 	tests/fuzz/corpus/chat_event/answer \
 	tests/fuzz/corpus/chat_event/content \
 	tests/fuzz/corpus/chat_event/error \
 	tests/fuzz/corpus/chat_event/request \
 	tests/fuzz/corpus/chat_event/usage \
+	tests/fuzz/corpus/sse/bom-at-limit \
 	tests/fuzz/corpus/sse/chat \
 	tests/fuzz/corpus/sse/fields \
 	tests/fuzz/corpus/sse/lines \

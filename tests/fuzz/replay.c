@@ -1,5 +1,6 @@
-/* Runs a driver over a corpus: each file, each of its beginnings, each byte changed. The changes
- * are the same in every run, so a failure is found again. */
+/* Runs a driver over a corpus: each file, each of its beginnings, each byte changed; with
+ * TOLLGATE_FUZZ_ROUNDS that many times several changes at once. They are the same in every run, so
+ * a failure is found again. */
 #include "tests/fuzz/fuzz.h"
 
 #include "common/base/buf.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_LIMIT_BYTES = 1 << 20, CHANGE_LIMIT_BYTES = 2048 };
+enum { FILE_LIMIT_BYTES = 1 << 20, CHANGE_LIMIT_BYTES = 2048, FILES_PER_CORPUS = 10 };
 
 static size_t run_count;
 
@@ -41,6 +42,40 @@ static void run_changed(char *data, size_t len)
     }
 }
 
+/* xorshift64: a fixed seed, no secret hangs on it. */
+static uint64_t next_number(void)
+{
+    static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static void run_changed_at_random(const char *data, size_t len, long rounds)
+{
+    char *copy = tg_malloc(len);
+
+    for (long round = 0; round < rounds && len > 0; round++) {
+        memcpy(copy, data, len);
+        for (uint64_t changes = 1 + next_number() % 8; changes > 0; changes--) {
+            size_t at = next_number() % len, from = next_number() % len;
+
+            copy[at] = next_number() % 2 == 0 ? (char)next_number() : copy[from];
+        }
+        run(copy, 1 + next_number() % len);
+    }
+    free(copy);
+}
+
+static long rounds_wanted(void)
+{
+    const char *rounds = getenv("TOLLGATE_FUZZ_ROUNDS");
+
+    return rounds != NULL ? strtol(rounds, NULL, 10) : 0;
+}
+
 static bool run_file(const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -59,6 +94,7 @@ static bool run_file(const char *path)
         for (size_t i = 0; i < buf.len; i++)
             run(buf.data, i);
         run_changed(buf.data, buf.len);
+        run_changed_at_random(buf.data, buf.len, rounds_wanted() / FILES_PER_CORPUS);
     }
     tg_buf_done(&buf);
     return true;

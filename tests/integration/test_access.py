@@ -186,3 +186,20 @@ def test_unknown_paths_and_methods(
 @pytest.mark.parametrize("path", ["//v1/chat/completions", "/v1/v1/chat/completions"])
 def test_base_url_habits_of_sdks_are_tolerated(account: Account, path: str) -> None:
     is_ok(account.open(chat_body(), uri=path).finish())
+
+
+def test_a_disabled_user_is_refused_from_the_very_next_request(
+    stack: Stack, account: Account
+) -> None:
+    """Every token of the user, in whichever worker's cache it is; and back again."""
+    other = account.new_token()["token"]
+    headers = [("Authorization", f"Bearer {other}"), JSON_TYPE]
+    for _ in range(2):
+        for _ in range(4):
+            is_ok(account.chat())
+            is_ok(account.post(chat_body(), headers))
+        stack.site.ctl("user", "disable", account.name)
+        for _ in range(4):
+            is_error(account.chat(), 403, "permission_error", "access_denied")
+            is_error(account.post(chat_body(), headers), 403, "permission_error", "access_denied")
+        stack.site.ctl("user", "enable", account.name)

@@ -159,6 +159,23 @@ def test_a_token_is_shown_once(stack: Stack, account: Account) -> None:
         assert account.token not in done.stdout and account.token[10:30] not in done.stdout
 
 
+@pytest.mark.complains("redis", "ledger", "shard", "spool", "snapshot")
+def test_a_change_that_redis_cannot_be_told_is_not_made(stack: Stack, account: Account) -> None:
+    """Half a revocation would leave the token working for as long as the cache holds it."""
+    is_ok(account.chat("m-free"))
+    changes = (["token", "revoke", str(account.token_id)], ["user", "disable", account.name])
+    stack.redis.stop()
+    try:
+        for argv in changes:
+            done = stack.site.run_ctl(*argv)
+            assert done.returncode == 3, (argv, done.returncode, done.stdout, done.stderr)
+    finally:
+        stack.redis.start()
+    shown = stack.site.ctl("show", "token", str(account.token_id))
+    assert shown["status"] == "enabled" and account.show()["status"] == "enabled"
+    eventually("the token works", lambda: account.chat("m-free").status == 200, 60)
+
+
 def test_a_channels_key_is_never_shown(stack: Stack) -> None:
     listed = stack.site.run_ctl("channel", "list")
     assert listed.returncode == 0

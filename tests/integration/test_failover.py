@@ -9,7 +9,7 @@ import pytest
 from harness.checks import is_ok, whole_stream
 from harness.money import M_REF
 from harness.simclient import KEYS
-from harness.stack import Account, Stack
+from harness.stack import Account, Stack, chat_body
 
 
 @dataclass
@@ -129,6 +129,26 @@ def test_all_channels_fail(stack: Stack, account: Account, pair: Pair) -> None:
     assert tried[:2] == [pair.first_key, pair.second_key] and len(tried) <= 4
     record = stack.site.record(answer.request_id)
     assert record["quota"] == 0
+
+
+@pytest.mark.books_differ("the administrator pays a part")
+def test_an_administrators_pin_chooses_the_channel(
+    stack: Stack, account: Account, pair: Pair
+) -> None:
+    """One attempt, whatever the priorities say; nobody else may."""
+    stack.site.ctl("credit", "admin", "1")
+    token = stack.site.ctl("token", "create", "--user", "admin")["token"]
+    headers = [("Authorization", f"Bearer {token}-{pair.second}"),
+               ("Content-Type", "application/json")]  # fmt: skip
+    before = len(stack.simulator.requests())
+    for _ in range(6):
+        is_ok(account.post(chat_body(pair.model), headers))
+    keys = {seen.key for seen in stack.simulator.requests()[before:]}
+    assert keys == {pair.second_key}
+    stack.simulator.behave(f"{pair.second_key}/{pair.model}", "fail")
+    before = len(stack.simulator.requests())
+    assert account.post(chat_body(pair.model), headers).status == 500
+    assert len(stack.simulator.requests()) == before + 1
 
 
 def test_a_disabled_channel_is_left_out(stack: Stack, account: Account, pair: Pair) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -117,6 +118,13 @@ def test_a_large_body_is_sent_again_whole_to_the_next_channel(
     is_ok(account.post(body))
     first, second = stack.simulator.requests()
     assert first.body == second.body == body
+
+
+def test_a_compressed_body_is_inflated(stack: Stack, account: Account) -> None:
+    headers = [*account.auth(), ("Content-Encoding", "gzip")]
+    is_ok(account.post(gzip.compress(ODD), headers))
+    seen = stack.simulator.only()
+    assert seen.body == ODD and seen.header("content-encoding") is None
 
 
 @pytest.mark.parametrize("scenario", ["close-idle", "keep-half"])

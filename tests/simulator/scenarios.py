@@ -3,7 +3,7 @@
 A model named `sim-NAME-PARAMETERS` plays the scenario NAME, for example `sim-slow-tokens-200ms-x20`
 or `sim-ok-p8010-w8000-c200`; any other model plays `ok` until /_sim/behaviour says otherwise.
 
-parameters: <n>ms  the delay (per token, before the headers, ...)    x<n>  words of the answer
+parameters: <n>ms  the delay (per token, before headers or an error)    x<n>  words of the answer
             f<n>   how many requests fail before one succeeds        k<n>  Retry-After in seconds
             p<n> c<n> r<n> w<n> t<n> ai<n> ao<n>   usage: prompt, completion, cached, cache write,
                                                    reasoning, audio in, audio out

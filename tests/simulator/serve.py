@@ -126,7 +126,7 @@ async def play(state: State, sink: Sink, behaviour: Behaviour, parsed: dict[str,
     if name == "reset-before":
         connection.reset()
         return
-    if name == "slow-headers":
+    if name == "slow-headers" or (name in ERRORS and "ms" in behaviour.params):
         await connection.pause(behaviour.delay)
     if name in ERRORS:
         raise with_headers(ERRORS[name], behaviour)

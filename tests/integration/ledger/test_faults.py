@@ -99,6 +99,11 @@ def test_kill_9_of_a_worker_in_mid_stream(stack: Stack, account: Account) -> Non
     most = 6 * bill({"prompt_tokens": 20, "completion_tokens": 300}, M_REF)
     spent = eventually("what was delivered is charged", lambda: account.spent, 60)
     assert 0 < spent <= most
+    expired = stack.site.main_sql(
+        "SELECT COUNT(*), MIN(amount_quota) > 0 FROM ledger_entry"
+        f" WHERE token_id = {account.token_id} AND kind = 'expired'"
+    )
+    assert expired == [["6", "1"]], "each dead stream is charged what it had earned"
     stack.site.wait_clean(30)
 
 

@@ -9,6 +9,12 @@
 #include "tests/unit/folder.h"
 #include "tests/unit/ledger/books.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
 enum { USER = 1, TOKEN = 7, DEPOSIT = 1500 };
 
 static struct books books;
@@ -203,6 +209,101 @@ static void a_request_that_was_ended_elsewhere_stops_renewing(void **state)
     done(&req);
 }
 
+/* --- the spool --- */
+
+static bool note_quota(void *context, const struct tg_entry *entry)
+{
+    const struct tg_request *req = ((const void **)context)[0];
+    int64_t *quota = ((void **)context)[1];
+
+    if (memcmp(&entry->id, &req->id, sizeof entry->id) == 0)
+        *quota = entry->amount_quota;
+    return true;
+}
+
+/* What the spool says that the request costs, -1 when it does not know it. */
+static int64_t spooled_quota(const struct tg_request *req)
+{
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_spool_file *files;
+    int64_t quota = -1, torn;
+    size_t count;
+
+    assert_int_equal(tg_spool_list(folder.path, "node", arena, &files, &count), TG_OK);
+    for (size_t i = 0; i < count; i++) {
+        int64_t offset = 0;
+
+        assert_int_equal(tg_spool_read(files[i].path, &offset, note_quota,
+                                       (const void *[]){req, &quota}, &torn),
+                         TG_OK);
+    }
+    tg_arena_free(arena);
+    return quota;
+}
+
+static atomic_bool settled;
+
+static void *settle(void *req)
+{
+    tg_stage_settle(req);
+    atomic_store(&settled, true);
+    return NULL;
+}
+
+/* Whoever is killed between the two must have left the bill on the disk. */
+static void the_bill_is_in_the_spool_before_redis_is_told(void **state)
+{
+    struct tg_request req = request();
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    serve(&req, 1000, 100);
+    atomic_store(&settled, false);
+    test_redis_pause(books.redis);
+    assert_int_equal(pthread_create(&thread, NULL, settle, &req), 0);
+    while (spooled_quota(&req) < 0 && !atomic_load(&settled))
+        sched_yield();
+    assert_false(atomic_load(&settled));
+    test_redis_resume(books.redis);
+    pthread_join(thread, NULL);
+    assert_int_equal(spooled_quota(&req), 2250);
+    done(&req);
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_stops_paid_requests_and_no_others(void **state)
+{
+    struct tg_request running = request(), paid = request(), free = request();
+
+    (void)state;
+    assert_int_equal(tg_stage_reserve(&running), TG_NEXT);
+    serve(&running, 1000, 100);
+    signal(SIGXFSZ, SIG_IGN);
+    limit_files(1);
+    tg_stage_settle(&running); /* what runs is settled all the same */
+    assert_int_equal(books_quota(&books, USER), 10000 - 2250);
+    assert_int_equal(tg_stage_reserve(&paid), TG_ANSWER);
+    assert_int_equal(paid.error.class, TG_CLASS_OVERLOAD);
+    free.quotes[0].deposit_quota = 0;
+    assert_int_equal(tg_stage_reserve(&free), TG_NEXT);
+    limit_files(RLIM_INFINITY);
+    while (!tg_spool_is_healthy(worker.spool))
+        sched_yield();
+    done(&running);
+    done(&paid);
+    done(&free);
+}
+
 static void without_redis_a_request_is_left_to_the_replay(void **state)
 {
     struct tg_request req = request();
@@ -214,6 +315,7 @@ static void without_redis_a_request_is_left_to_the_replay(void **state)
     assert_int_equal(req.error.class, TG_CLASS_OVERLOAD);
     tg_stage_settle(&req); /* the reserve may have run: its refund is in the spool */
     assert_true(req.ended);
+    assert_int_equal(spooled_quota(&req), 0);
     assert_int_equal(tg_shared_counter(worker.shared, TG_COUNTER_SETTLE_LATER), later + 1);
     test_redis_again(books.redis);
     done(&req);
@@ -264,6 +366,8 @@ int main(void)
         cmocka_unit_test_setup(refusals_name_what_is_short, fresh),
         cmocka_unit_test_setup(a_renewal_follows_what_was_earned, fresh),
         cmocka_unit_test_setup(a_request_that_was_ended_elsewhere_stops_renewing, fresh),
+        cmocka_unit_test_setup(the_bill_is_in_the_spool_before_redis_is_told, fresh),
+        cmocka_unit_test_setup(a_full_disk_stops_paid_requests_and_no_others, fresh),
         cmocka_unit_test_setup(without_redis_a_request_is_left_to_the_replay, fresh),
     };
     int failed;

@@ -162,6 +162,25 @@ static void long_lines_pass_up_to_the_cap(void **state)
     free(line);
 }
 
+static void a_byte_order_mark_takes_none_of_the_cap(void **state)
+{
+    static const char text[] = "\xef\xbb\xbf" "data: 0123456789\n\n";
+
+    (void)state;
+    for (size_t step = 1; step < sizeof text; step++) {
+        struct tg_buf notes;
+        struct tg_sse sse;
+
+        tg_buf_init(&notes, 0);
+        tg_sse_init(&sse, 16, note_event, NULL, &notes);
+        for (size_t at = 0; at < sizeof text - 1; at += step)
+            feed(&sse, text + at, TG_MIN(step, sizeof text - 1 - at));
+        assert_string_equal(tg_buf_text(&notes), "|0123456789;");
+        tg_sse_done(&sse);
+        tg_buf_done(&notes);
+    }
+}
+
 static void beyond_the_cap_it_fails_for_good(void **state)
 {
     static const char *const streams[] = {
@@ -252,6 +271,7 @@ int main(void)
         cmocka_unit_test(every_two_cuts_give_the_same_events),
         cmocka_unit_test(byte_by_byte_gives_the_same_events),
         cmocka_unit_test(long_lines_pass_up_to_the_cap),
+        cmocka_unit_test(a_byte_order_mark_takes_none_of_the_cap),
         cmocka_unit_test(beyond_the_cap_it_fails_for_good),
         cmocka_unit_test(a_stream_of_any_length_fits_a_small_cap),
         cmocka_unit_test(open_data_can_be_seen_before_its_blank_line),
