@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -23,9 +24,9 @@ enum { NO_DESCRIPTORS_REST_US = 100000 };
 struct thread {
     struct tg_pool *pool;
     pthread_t id;
-    pthread_cond_t turn;
+    sem_t turn;           /* posted once with the lead, and once when draining */
     bool leads;           /* was given the lead */
-    struct thread *below; /* in the stack of followers, or in the list of ended or unused ones */
+    struct thread *below; /* in the stack of followers, or in the list of ended threads */
 };
 
 struct tg_pool {
@@ -38,7 +39,6 @@ struct tg_pool {
     int threads, waiting, most_ever;
     struct thread *followers; /* top first */
     struct thread *ended;     /* to be joined */
-    struct thread *unused;    /* joined; kept, because a late signal may still touch one */
 };
 
 static void *thread_main(void *argument);
@@ -70,29 +70,14 @@ static struct tg_pool_limits limits_of(struct tg_pool *pool)
 }
 
 /* Under the lock. */
-static struct thread *thread_struct(struct tg_pool *pool)
-{
-    struct thread *thread = pool->unused;
-
-    if (thread != NULL) {
-        pool->unused = thread->below;
-        thread->leads = false;
-        thread->below = NULL;
-        return thread;
-    }
-    thread = tg_calloc(1, sizeof *thread);
-    thread->pool = pool;
-    make_cond(&thread->turn);
-    return thread;
-}
-
-/* Under the lock. */
 static bool spawn(struct tg_pool *pool)
 {
-    struct thread *thread = thread_struct(pool);
+    struct thread *thread = tg_calloc(1, sizeof *thread);
     pthread_attr_t attr;
     int answer;
 
+    thread->pool = pool;
+    sem_init(&thread->turn, 0, 0);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
     answer = pthread_create(&thread->id, &attr, thread_main, thread);
@@ -100,8 +85,8 @@ static bool spawn(struct tg_pool *pool)
     if (answer != 0) {
         tg_log(TG_LOG_WARNING, "pool", "no further thread beside %d: %s", pool->threads,
                strerror(answer));
-        thread->below = pool->unused;
-        pool->unused = thread;
+        sem_destroy(&thread->turn);
+        free(thread);
         return false;
     }
     pool->threads++;
@@ -125,8 +110,8 @@ static void hand_lead_on(struct tg_pool *pool, const struct tg_pool_limits *limi
         (void)spawn(pool);
     }
     pthread_mutex_unlock(&pool->lock);
-    if (next != NULL) /* without the lock, which it needs to go on */
-        pthread_cond_signal(&next->turn);
+    if (next != NULL)
+        sem_post(&next->turn);
 }
 
 static void leave_stack(struct tg_pool *pool, struct thread *thread)
@@ -139,33 +124,60 @@ static void leave_stack(struct tg_pool *pool, struct thread *thread)
     pool->waiting--;
 }
 
-/* Waits for the lead; false: this thread is to end. */
-static bool take_lead(struct tg_pool *pool, struct thread *self,
-                      const struct tg_pool_limits *limits)
-{
-    int64_t until_us = tg_now_us() + limits->idle_us;
+enum place { LEADS, FOLLOWS, ENDS };
 
-    pthread_mutex_lock(&pool->lock);
-    self->leads = !pool->has_leader;
-    if (self->leads) {
+/* Under the lock: leads when nobody does, else joins the followers. */
+static enum place find_place(struct tg_pool *pool, struct thread *self)
+{
+    enum place place = pool->draining ? ENDS : pool->has_leader ? FOLLOWS : LEADS;
+
+    self->leads = place == LEADS;
+    if (place == LEADS)
         pool->has_leader = true;
-    } else {
+    if (place == FOLLOWS) {
         self->below = pool->followers;
         pool->followers = self;
         pool->waiting++;
     }
-    while (!self->leads && !pool->draining)
-        if (!cond_wait_until(&self->turn, &pool->lock, until_us)) {
-            if (pool->waiting > limits->threads_spare)
-                break;
-            until_us = tg_now_us() + limits->idle_us;
-        }
-    if (!self->leads)
+    return place;
+}
+
+/* After a wait in vain: leaves the followers when there are enough, or when draining. */
+static bool may_leave(struct tg_pool *pool, struct thread *self, int threads_spare)
+{
+    bool leaves;
+
+    pthread_mutex_lock(&pool->lock);
+    leaves = !self->leads && (pool->draining || pool->waiting > threads_spare);
+    if (leaves)
         leave_stack(pool, self);
-    if (pool->draining && self->leads)
-        pool->has_leader = self->leads = false;
     pthread_mutex_unlock(&pool->lock);
-    return self->leads;
+    return leaves;
+}
+
+/* Waits for the lead; false: this thread is to end. Whoever gives the lead posts once, and the post
+ * is taken before anything else: a semaphore, because a condition variable would make the woken
+ * thread fight for the lock once more. */
+static bool take_lead(struct tg_pool *pool, struct thread *self,
+                      const struct tg_pool_limits *limits)
+{
+    enum place place;
+
+    pthread_mutex_lock(&pool->lock);
+    place = find_place(pool, self);
+    pthread_mutex_unlock(&pool->lock);
+    if (place != FOLLOWS)
+        return place == LEADS;
+    for (;;) {
+        int64_t at_us = tg_now_us() + limits->idle_us;
+        const struct timespec at = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000};
+        bool woken = sem_clockwait(&self->turn, CLOCK_MONOTONIC, &at) == 0;
+
+        if (woken && self->leads)
+            return true;
+        if (may_leave(pool, self, limits->threads_spare))
+            return false;
+    }
 }
 
 /* As leader: takes a connection and hands the lead on. What another process took first costs
@@ -248,10 +260,8 @@ static void join_ended(struct tg_pool *pool)
         struct thread *next = ended->below;
 
         pthread_join(ended->id, NULL);
-        pthread_mutex_lock(&pool->lock);
-        ended->below = pool->unused;
-        pool->unused = ended;
-        pthread_mutex_unlock(&pool->lock);
+        sem_destroy(&ended->turn);
+        free(ended);
         ended = next;
     }
 }
@@ -338,7 +348,7 @@ bool tg_pool_drain(struct tg_pool *pool, int64_t deadline_at_us)
     pool->draining = true;
     tg_assert(write(pool->stop_fd, &one, sizeof one) == (ssize_t)sizeof one);
     for (struct thread *at = pool->followers; at != NULL; at = at->below)
-        pthread_cond_signal(&at->turn);
+        sem_post(&at->turn);
     while (pool->threads > 0 && cond_wait_until(&pool->empty, &pool->lock, deadline_at_us))
         continue;
     all_ended = pool->threads == 0;
@@ -354,13 +364,6 @@ void tg_pool_free(struct tg_pool *pool)
     tg_assert(pool->threads == 0);
     join_ended(pool);
     close_waiting(pool);
-    while (pool->unused != NULL) {
-        struct thread *next = pool->unused->below;
-
-        pthread_cond_destroy(&pool->unused->turn);
-        free(pool->unused);
-        pool->unused = next;
-    }
     pthread_cond_destroy(&pool->empty);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
