@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,7 +26,7 @@ struct thread {
     struct tg_pool *pool;
     pthread_t id;
     sem_t turn;           /* posted once with the lead, and once when draining */
-    bool leads;           /* was given the lead */
+    atomic_bool leads;    /* was given the lead */
     struct thread *below; /* in the stack of followers, or in the list of ended threads */
 };
 
