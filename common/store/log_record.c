@@ -119,20 +119,30 @@ static struct tg_db_value number_value(const struct tg_json *log, const struct c
 }
 
 /* Documents are kept as texts: nobody looks inside in SQL. A text is taken as it is. */
-static struct tg_db_value document(const char *line, size_t len, const char *path,
-                                   struct tg_arena *arena)
+static struct tg_db_value document(struct tg_span object, const char *key, struct tg_arena *arena)
 {
     struct tg_json_place place;
     char *text;
 
-    if (!tg_json_find(line, len, path, &place) || place.type == TG_JSON_NULL)
+    if (!tg_json_find(object.ptr, object.len, key, &place) || place.type == TG_JSON_NULL)
         return TG_DB_N;
     if (place.type == TG_JSON_STRING) {
         text = tg_arena_alloc(arena, place.len + 1);
-        if (tg_json_place_string(line, &place, text, place.len + 1))
+        if (tg_json_place_string(object.ptr, &place, text, place.len + 1))
             return tg_db_string(text);
     }
-    return (struct tg_db_value){.kind = TG_DB_TEXT, .ptr = line + place.at, .len = place.len};
+    return (struct tg_db_value){
+        .kind = TG_DB_TEXT, .ptr = object.ptr + place.at, .len = place.len};
+}
+
+/* A part of the record, "" when it has none. */
+static struct tg_span part_of(const char *line, size_t len, const char *key)
+{
+    struct tg_json_place place;
+
+    if (!tg_json_find(line, len, key, &place))
+        return (struct tg_span){"", 0};
+    return (struct tg_span){line + place.at, place.len};
 }
 
 /* The record's own time, else the id's. */
@@ -151,17 +161,14 @@ static const char *created_at(const struct tg_json *log, const struct tg_id *id,
     return text;
 }
 
-static void read_detail(const char *line, size_t len, struct tg_arena *arena,
+static void read_detail(struct tg_span detail, struct tg_arena *arena,
                         struct tg_log_record *record)
 {
-    char path[64];
-
     record->detail[0] = record->log[ID];
     record->detail[1] = record->log[CREATED];
     record->has_detail = false;
     for (int i = 2; i < TG_DETAIL_COLUMNS; i++) {
-        snprintf(path, sizeof path, "detail.%s", detail_columns[i]);
-        record->detail[i] = document(line, len, path, arena);
+        record->detail[i] = document(detail, detail_columns[i], arena);
         record->has_detail = record->has_detail || record->detail[i].kind != TG_DB_NULL;
     }
 }
@@ -169,11 +176,9 @@ static void read_detail(const char *line, size_t len, struct tg_arena *arena,
 bool tg_log_record_read(const char *line, size_t len, struct tg_arena *arena,
                         struct tg_log_record *ret)
 {
-    const struct tg_json *log = NULL;
-    struct tg_json *root = NULL;
-    struct tg_span id;
-    bool good = tg_json_parse(line, len, &root, NULL) == TG_OK &&
-                tg_json_get_object(root, "log", &log) == TG_JSON_GOT &&
+    struct tg_span log_text = part_of(line, len, "log"), id;
+    struct tg_json *log = NULL;
+    bool good = tg_json_parse(log_text.ptr, log_text.len, &log, NULL) == TG_OK &&
                 tg_json_get_string(log, "request_id", &id) == TG_JSON_GOT &&
                 tg_id_parse(tg_arena_strndup(arena, id.ptr, id.len), &ret->id);
 
@@ -182,13 +187,13 @@ bool tg_log_record_read(const char *line, size_t len, struct tg_arena *arena,
         ret->log[ID] = TG_DB_B(tg_arena_strndup(arena, (const char *)ret->id.bytes, TG_ID_BYTES),
                                TG_ID_BYTES);
         ret->log[CREATED] = tg_db_string(ret->created_at);
-        ret->log[STAGES] = document(line, len, "log.stages_json", arena);
+        ret->log[STAGES] = document(log_text, "stages_json", arena);
         for (int i = FIRST_OWN; i < TG_LOG_COLUMNS; i++)
             ret->log[i] = columns[i].longest > 0 ? text_value(log, &columns[i], arena)
                                                  : number_value(log, &columns[i]);
-        read_detail(line, len, arena, ret);
+        read_detail(part_of(line, len, "detail"), arena, ret);
     }
-    tg_json_free(root);
+    tg_json_free(log);
     return good;
 }
 
