@@ -28,6 +28,12 @@ bool tg_entry_kind_parse(const char *text, enum tg_entry_kind *ret)
     return false;
 }
 
+static void replace_all(char *text, size_t len, char what)
+{
+    for (char *at = text; (at = memchr(at, what, len - (size_t)(at - text))) != NULL;)
+        *at = ' ';
+}
+
 /* The record stands behind a tab, as it is: whoever only asks which entry this is need not read it.
  * A line break between its values would end the spool's line. */
 static void put_record(struct tg_buf *out, struct tg_span record)
@@ -37,9 +43,10 @@ static void put_record(struct tg_buf *out, struct tg_span record)
     tg_buf_char(out, '\t');
     start = out->len;
     tg_buf_add(out, record.ptr, record.len);
-    for (size_t i = start; i < out->len; i++)
-        if (out->data[i] == '\n' || out->data[i] == '\r')
-            out->data[i] = ' ';
+    if (out->failed)
+        return;
+    replace_all(out->data + start, out->len - start, '\n');
+    replace_all(out->data + start, out->len - start, '\r');
 }
 
 void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out)
