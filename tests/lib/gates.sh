@@ -17,6 +17,14 @@ suite_lint()
     add lint "$((code == 0)) 0 0" "$code" "$log" "$since"
 }
 
+suite_dist()
+{
+    local log=$logs/dist.log since code=0
+    since=$(tg_now_ms)
+    make -C "$work/plain" "dist${long:+check}" >"$log" 2>&1 || code=$?
+    add dist "$((code == 0)) 0 0" "$code" "$log" "$since"
+}
+
 suite_race()
 {
     local log=$logs/race.log since code=0 stamp=$work/race.stamp
