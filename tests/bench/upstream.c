@@ -94,7 +94,8 @@ static bool send_chunk(struct conn *conn, const char *data, size_t len)
     if (head < 0 || (size_t)head + len + 2 > sizeof frame)
         return false;
     memcpy(frame + head, data, len);
-    memcpy(frame + (size_t)head + len, "\r\n", 2);
+    frame[(size_t)head + len] = '\r';
+    frame[(size_t)head + len + 1] = '\n';
     return send_all(conn, frame, (size_t)head + len + 2);
 }
 

@@ -10,6 +10,6 @@
 
 #include "common/base/base.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 #endif

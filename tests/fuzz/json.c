@@ -44,9 +44,9 @@ static void write_as_string(const char *text, size_t len)
     tg_buf_done(&buf);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    const char *text = (const char *)data;
+    const char *text = (const char *)bytes;
     struct tg_json *root;
     struct tg_error err;
     bool good = tg_json_check(text, len, &err) == TG_OK;

@@ -34,9 +34,9 @@ static void check_networks(const char *text)
     tg_arena_free(arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    char *text = tg_strndup(len > 0 ? (const char *)data : "", len);
+    char *text = tg_strndup(len > 0 ? (const char *)bytes : "", len);
     struct tg_address address;
     char why[TG_VALUE_WHY];
     int64_t number;

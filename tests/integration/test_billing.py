@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from harness.another import another_gateway
 from harness.checks import is_ok, spliced, whole_stream
 from harness.money import M_REF, Price, bill
 from harness.stack import Account, Stack, chat_body
@@ -187,6 +188,24 @@ def test_usage_of_zeros_beside_content_is_no_usage(stack: Stack, account: Accoun
     record = stack.site.record(answer.request_id)
     assert record["usage_source"] == "counted_locally"
     assert record["quota"] > 0
+
+
+@pytest.mark.books_differ("the provider charges for an empty answer, the user does not pay it")
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_r3_an_empty_answer_that_is_let_through_is_free(
+    stack: Stack, account: Account, stream: bool
+) -> None:
+    """retry.empty_answer is off: the client gets it as it came, with its usage, and owes nothing."""
+    address = f"unix:{stack.directory}/empty.sock"
+    changes = {"listen__address": address, "retry__empty_answer": False}
+    stack.simulator.behave("m-ref", "empty", p=1000, c=0)
+    with another_gateway(stack, "node-empty", **changes) as client:
+        account.client = client
+        answer = is_ok(account.chat(stream=stream))
+    assert answer.text == "" and len(stack.simulator.requests()) == 1
+    record = stack.site.record(answer.request_id)
+    assert (record["quota"], record["usage_source"]) == (0, "none")
+    account.wait_spent(0)
 
 
 def test_bill_json_shows_the_sum(stack: Stack, account: Account) -> None:

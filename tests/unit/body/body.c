@@ -104,8 +104,8 @@ static void the_limit_holds_whatever_was_announced(void **state)
         struct arrival arrival;
 
         memset(body, 'y', LIMIT + 1);
-        memcpy(body, head, strlen(head));
-        memcpy(body + LIMIT + over - 2, "\"}", 3);
+        memcpy(body, head, sizeof head - 1);
+        snprintf(body + LIMIT + over - 2, 3, "\"}");
         assert_int_equal(arrive(&arrival, NULL, body), over ? TG_ANSWER : TG_NEXT);
         if (over)
             assert_int_equal(arrival.req.error.class, TG_CLASS_TOO_LARGE);

@@ -240,7 +240,7 @@ static void errors_inside_a_stream_are_errors(void **state)
     static const char *const fine[] = {
         "{\"error\":null,\"choices\":[]}", "{\"error\":\"\"}", "{\"error\":{}}",
         "{\"error\":false}", "{\"object\":\"chat.completion.chunk\"}", "{\"type\":\"ping\"}",
-        DELTA("{\"error\":\"x\"}"),
+        (DELTA("{\"error\":\"x\"}")),
     };
     struct tg_chat_event event;
 

@@ -177,6 +177,7 @@ static void without_a_status_it_is_200(void **state)
 /* What a peer can do wrong, and what is said of it. */
 static void bad_answers_are_errors(void **state)
 {
+    static const char head[] = {1, 6, 0, 1, 4, (char)0xa8, 0, 0, '\n'};
     static char too_long[2000];
     static const struct {
         const char *bytes;
@@ -193,7 +194,7 @@ static void bad_answers_are_errors(void **state)
     };
 
     (void)state;
-    memcpy(too_long, "\1\6\0\1\x04\xa8\0\0\n", 9);
+    memcpy(too_long, head, sizeof head);
     for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
         struct peer peer = {.pause = -1};
         struct tg_fcgi_answer answer;

@@ -48,6 +48,6 @@ void test_reset(int fd);
 /* A counter as it stands. */
 int test_count(struct test_server *server, const int *what);
 /* Waits (bounded by the test runner) until *count has reached <least>. */
-void test_wait_count(struct test_server *server, const int *count, int least);
+void test_wait_count(struct test_server *server, const int *what, int least);
 
 #endif
