@@ -41,15 +41,16 @@ static void learn_epoch(struct tg_ledger *ledger, int shard, int64_t epoch)
         continue;
 }
 
-/* Reads all epochs from MySQL, unless another thread is doing it or just has. */
-static enum tg_class refresh_epochs(struct tg_run *run)
+/* Reads all epochs from MySQL, unless another thread is doing it (ret_busy) or just has. */
+static enum tg_class refresh_epochs(struct tg_run *run, bool *ret_busy)
 {
     struct tg_ledger *ledger = run->ledger;
     struct tg_cursor cursors[TG_SHARDS];
     struct tg_db *db = NULL;
     enum tg_class class = TG_OK;
 
-    if (pthread_mutex_trylock(&ledger->refreshing) != 0)
+    *ret_busy = pthread_mutex_trylock(&ledger->refreshing) != 0;
+    if (*ret_busy)
         return TG_OK;
     if (tg_now_us() - ledger->refreshed_at_us >= REFRESH_EVERY_US) {
         class = tg_db_acquire(ledger->conf.main_db, run->deadline_at_us, &db, run->err);
@@ -197,17 +198,25 @@ static enum tg_class load_all(struct tg_run *run, enum tg_step_word *ret)
 
 /* ---- a step until its answer */
 
-/* Waits out a rebuild; false when the deadline (or the caller's epoch) does not allow it. */
-static bool wait_for_epoch(struct tg_run *run)
+/* Waits out a rebuild; false when the deadline (or the caller's epoch) does not allow it. A process
+ * that had nothing to do since an outage still has the epoch <tried> from before it: the newer one
+ * is tried at once, however long nothing has succeeded. */
+static bool wait_for_epoch(struct tg_run *run, int64_t tried)
 {
+    bool busy;
+
     if (run->only_epoch != 0) {
         (void)tg_fail(run->err, TG_CLASS_CONFLICT, "ledger_rebuilding",
                       "the shard has left epoch %" PRId64, run->only_epoch);
         return false;
     }
-    if (refresh_epochs(run) == TG_OK)
+    if (refresh_epochs(run, &busy) == TG_OK)
         (void)tg_fail(run->err, TG_CLASS_DOWN, "ledger_rebuilding", "the shard is being rebuilt");
-    if (!time_left(run) || !tg_ledger_is_up(run->ledger))
+    if (!time_left(run))
+        return false;
+    if (atomic_load(&run->ledger->epochs[tg_shard_of(run->user_id)]) != tried)
+        return true;
+    if (!busy && !tg_ledger_is_up(run->ledger))
         return false;
     tg_clock_sleep_us(PAUSE_US);
     return true;
@@ -280,7 +289,7 @@ enum tg_ledger_answer tg_run_to_answer(struct tg_run *run, struct tg_outcome *re
             return TG_LEDGER_UNAVAILABLE;
         if (ret->word != TG_WORD_REBUILDING)
             return answer_to(run, ret->word);
-        if (!wait_for_epoch(run))
+        if (!wait_for_epoch(run, epoch))
             return TG_LEDGER_UNAVAILABLE;
     }
 }

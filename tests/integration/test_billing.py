@@ -195,7 +195,7 @@ def test_usage_of_zeros_beside_content_is_no_usage(stack: Stack, account: Accoun
 def test_r3_an_empty_answer_that_is_let_through_is_free(
     stack: Stack, account: Account, stream: bool
 ) -> None:
-    """retry.empty_answer is off: the client gets it as it came, with its usage, and owes nothing."""
+    """retry.empty_answer is off: the client gets it as it came and owes nothing."""
     address = f"unix:{stack.directory}/empty.sock"
     changes = {"listen__address": address, "retry__empty_answer": False}
     stack.simulator.behave("m-ref", "empty", p=1000, c=0)

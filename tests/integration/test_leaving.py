@@ -145,6 +145,7 @@ def test_fr65_clients_that_do_not_read_are_cut(stack: Stack) -> None:
     clients = 20
     account = stack.account("100")  # a wave can cost more than 10
     workers = stack.gateway.workers()
+    account.credit("1000")  # the first wave must not use up what the second one needs
     stack.simulator.behave("m-ref", "endless", m=50)
     # Pools of connections are filled by the first wave; what the second one adds is a leak.
     stuck_clients(stack, account, clients)

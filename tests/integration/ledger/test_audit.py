@@ -22,6 +22,9 @@ def settled(stack: Stack, account: Account) -> Account:
     user = stack.site.main_sql(f"SELECT id FROM users WHERE username = '{account.name}'")
     account.user_id = int(user[0][0])
     stack.site.wait_clean()
+    # Rows on their way to the log are no difference, but there is nothing to tamper with yet.
+    rows = f"SELECT COUNT(*) FROM request_log WHERE token_id = {account.token_id}"
+    eventually("the rows are logged", lambda: stack.site.log_sql(rows) == [["3"]])
     return account
 
 

@@ -177,6 +177,30 @@ static void torn_lines_cost_only_themselves(void **state)
     tg_spool_close(spool);
 }
 
+/* Still a line of the right length and form: the sum alone tells. */
+static void a_changed_amount_is_not_believed(void **state)
+{
+    struct tg_spool *spool = open_spool(WORKER);
+    struct reading reading = {0};
+    char path[512], text[1024] = "", *amount;
+    int64_t offset = 0;
+    int fd;
+
+    (void)state;
+    only_file(path);
+    append(spool, 424242);
+    append(spool, 1);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(pread(fd, text, sizeof text - 1, 0) > 0);
+    amount = strstr(text, "424242");
+    assert_non_null(amount);
+    assert_int_equal(pwrite(fd, "9", 1, amount - text), 1);
+    close(fd);
+    assert_int_equal(read_all(path, &offset, &reading), 1);
+    assert_int_equal(reading.sum, 1);
+    tg_spool_close(spool);
+}
+
 static void a_full_file_is_followed_by_the_next(void **state)
 {
     struct tg_spool *spool = open_spool(WORKER);
@@ -388,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_was_appended_is_read_once),
         CASE(torn_lines_cost_only_themselves),
+        CASE(a_changed_amount_is_not_believed),
         CASE(a_full_file_is_followed_by_the_next),
         CASE(the_lock_tells_the_dead_from_the_living),
         CASE(files_of_others_are_not_ours),
