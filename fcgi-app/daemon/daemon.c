@@ -10,6 +10,19 @@ static const int64_t connect_us = 2000000;
 static const int64_t least_pause_us = 100000, most_pause_us = 1000000;
 static const char *const area_names[AREA_COUNT] = {"shards", "records", "replay", "jobs"};
 
+/* A connection from the pool that has answered: acquiring alone asks the server nothing. */
+static enum tg_class connect_db(struct tg_db_pool *pool, int64_t until_us, struct tg_db **ret,
+                                struct tg_error *err)
+{
+    enum tg_class class = tg_db_acquire(pool, until_us, ret, err);
+
+    if (class == TG_OK)
+        class = tg_db_begin(*ret, err);
+    if (class == TG_OK)
+        tg_db_rollback(*ret);
+    return class;
+}
+
 enum tg_class daemon_connect(struct daemon *daemon, unsigned need, struct daemon_links *ret,
                              struct tg_error *err)
 {
@@ -18,9 +31,9 @@ enum tg_class daemon_connect(struct daemon *daemon, unsigned need, struct daemon
     enum tg_class class = TG_OK;
 
     if (need & NEED_MAIN)
-        class = tg_db_acquire(daemon->main_pool, until_us, &links.main_db, err);
+        class = connect_db(daemon->main_pool, until_us, &links.main_db, err);
     if (class == TG_OK && need & NEED_LOG)
-        class = tg_db_acquire(daemon->log_pool, until_us, &links.log_db, err);
+        class = connect_db(daemon->log_pool, until_us, &links.log_db, err);
     if (class == TG_OK && need & NEED_KV)
         class = tg_kv_acquire(daemon->kv_pool, until_us, &links.kv, err);
     if (class != TG_OK)
@@ -68,16 +81,19 @@ void daemon_pause(struct daemon *daemon, int64_t pause_us)
     pthread_mutex_unlock(&daemon->lock);
 }
 
-void daemon_trouble(struct daemon *daemon, enum daemon_area area, const struct tg_error *err)
+static void note_trouble(struct daemon *daemon, enum daemon_area area, bool *own,
+                         const struct tg_error *err)
 {
-    if (!atomic_exchange(&daemon->troubled[area], true))
+    if (!*own && atomic_fetch_add(&daemon->troubled[area], 1) == 0)
         tg_log_error(TG_LOG_ERROR, area_names[area], err);
+    *own = true;
 }
 
-void daemon_fine(struct daemon *daemon, enum daemon_area area)
+static void note_fine(struct daemon *daemon, enum daemon_area area, bool *own)
 {
-    if (atomic_load(&daemon->troubled[area]) && atomic_exchange(&daemon->troubled[area], false))
+    if (*own && atomic_fetch_sub(&daemon->troubled[area], 1) == 1)
         tg_log(TG_LOG_INFO, area_names[area], "working again");
+    *own = false;
 }
 
 void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
@@ -85,7 +101,7 @@ void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
 {
     struct daemon_links links = {0};
     int64_t back_off_us = least_pause_us;
-    bool connected = false;
+    bool connected = false, troubled = false;
 
     while (!daemon_is_stopping(daemon)) {
         struct tg_error err = {.code = "unknown"};
@@ -99,7 +115,7 @@ void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
         if (class == TG_OK)
             class = round(context, &links, &pause_us, &err);
         if (class == TG_OK) {
-            daemon_fine(daemon, area);
+            note_fine(daemon, area, &troubled);
             back_off_us = least_pause_us;
         } else {
             if (connected)
@@ -108,7 +124,7 @@ void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,
             /* a kept connection may be stale: only a new one tells whether a store is away */
             if (kept && class == TG_CLASS_DOWN)
                 continue;
-            daemon_trouble(daemon, area, &err);
+            note_trouble(daemon, area, &troubled, &err);
             pause_us = back_off_us;
             back_off_us = TG_MIN(back_off_us * 2, most_pause_us);
         }

@@ -29,7 +29,7 @@ struct daemon {
     struct tg_kv_pool *kv_pool;
     struct tg_ledger *ledger;
     atomic_bool shard_on[TG_SHARDS];
-    atomic_bool troubled[AREA_COUNT];
+    atomic_int troubled[AREA_COUNT]; /* threads of the area that fail */
     pthread_mutex_t lock; /* of <stop>, for the condition */
     pthread_cond_t stopped;
     bool stop;
@@ -41,7 +41,7 @@ struct daemon_links {
     struct tg_kv *kv;
 };
 enum daemon_need { NEED_MAIN = 1, NEED_LOG = 2, NEED_KV = 4 };
-/* TG_OK with all that is needed, or nothing. */
+/* TG_OK with all that is needed, each having answered, or nothing. */
 enum tg_class daemon_connect(struct daemon *daemon, unsigned need, struct daemon_links *ret,
                              struct tg_error *err) must_check non_null(1, 3, 4);
 void daemon_disconnect(struct daemon_links *links) non_null(1);
@@ -50,13 +50,9 @@ bool daemon_is_stopping(struct daemon *daemon) non_null(1);
 void daemon_stop(struct daemon *daemon) non_null(1);
 void daemon_pause(struct daemon *daemon, int64_t pause_us) non_null(1);
 
-/* One line when an area begins to fail, one when it works again. */
-void daemon_trouble(struct daemon *daemon, enum daemon_area area, const struct tg_error *err)
-    non_null(1, 3);
-void daemon_fine(struct daemon *daemon, enum daemon_area area) non_null(1);
-
 /* Runs <round> with its connections until the end: pauses for what it asks for, connects again
- * and backs off (100 ms to 1 s) after a failure. */
+ * and backs off (100 ms to 1 s) after a failure. The log gets one line when the first thread of an
+ * area begins to fail, and one when the last works again. */
 typedef enum tg_class daemon_round_fn(void *context, struct daemon_links *links,
                                       int64_t *ret_pause_us, struct tg_error *err);
 void daemon_loop(struct daemon *daemon, enum daemon_area area, unsigned need,

@@ -63,6 +63,7 @@ def test_errors_come_through_as_they_are(stack: Stack, via: Account) -> None:
     is_error(answer, 401, "invalid_request_error", "invalid_api_key")
     answer = via.client.request("GET", "/v1/nothing", via.auth())
     is_error(answer, 404, "invalid_request_error", "unknown_url")
+    assert answer.header("status") is None, "the CGI header is the web server's alone"
     for scenario, status in (("bad-request", 400), ("fail", 500), ("unauthorized", 502)):
         stack.simulator.behave("m-ref", scenario)
         assert via.chat().status == status
