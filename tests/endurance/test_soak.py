@@ -1,4 +1,4 @@
-"""20,000 requests of every kind: memory and descriptors stay flat, the books exact."""
+"""60,000 requests of every kind: memory and descriptors stay flat, the books exact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from harness.procs import descriptors, eventually
 from harness.stack import Account, Stack, chat_body
 
-TOTAL = int(os.environ.get("TOLLGATE_SOAK_REQUESTS", "20000"))
+TOTAL = int(os.environ.get("TOLLGATE_SOAK_REQUESTS", "60000"))
 THREADS = 8
 KINDS = ["whole", "stream", "whole", "stream", "large", "refused", "error", "gone"]
 KIND_MODELS = {"error": "m-alt", "gone": "gpt-4o"}
@@ -89,7 +89,8 @@ def test_nothing_grows(stack: Stack) -> None:
         memory = [row[pid][0] for row in rounds]
         files = [row[pid][1] for row in rounds]
         print(pid, "KiB", memory, "descriptors", files)
-        assert memory[-1] <= memory[1] * 1.10 + 2048, f"memory grows: {memory}"
+        # The arenas of the threads grow to their size late; a leak of 200 bytes never stops.
+        assert memory[-1] <= memory[1] + 6144, f"memory grows: {memory}"
         assert files[-1] <= max(files[:2]) + 4, f"descriptors grow: {files}"
     eventually("no hold is left", lambda: "tollgate_open_holds 0\n" in metrics(stack), 60)
 
