@@ -91,7 +91,9 @@ def test_nothing_grows(stack: Stack) -> None:
         print(pid, "KiB", memory, "descriptors", files)
         # The arenas of the threads grow to their size late; a leak of 200 bytes never stops.
         assert memory[-1] <= memory[1] + 6144, f"memory grows: {memory}"
-        assert files[-1] <= max(files[:2]) + 4, f"descriptors grow: {files}"
+        # An idle upstream handle holds three, and as many as clients may lie idle at the end of a
+        # round. One leaked descriptor in 1,000 requests is more.
+        assert files[-1] <= min(files) + THREADS * 3, f"descriptors grow: {files}"
     eventually("no hold is left", lambda: "tollgate_open_holds 0\n" in metrics(stack), 60)
 
 
