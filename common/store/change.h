@@ -48,6 +48,10 @@ struct tg_audit_note {
     const char *before_json, *after_json; /* NULL: nothing; never a secret */
 };
 void tg_change_audit(struct tg_change *change, const struct tg_audit_note *note) non_null(1, 2);
+/* What happened without a change of anything else (a login, a test): a row of its own. */
+enum tg_class tg_change_note(struct tg_db *db, const struct tg_actor *actor,
+                             const struct tg_audit_note *note, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
 /* Routing data was changed: the workers are to read it again. */
 void tg_change_routing(struct tg_change *change) non_null(1);
 /* Commits, or rolls back after a failure. */

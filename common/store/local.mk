@@ -33,3 +33,16 @@ libcommon_a_SOURCES += \
 	common/store/ledger_day.h common/store/ledger_day.c \
 	common/store/audit.h common/store/audit.c \
 	common/store/audit_log.h common/store/audit_log.c
+
+# The console's side: who is logged in, what may be changed, pages of rows.
+libcommon_a_SOURCES += \
+	common/store/session.h \
+	common/store/pat.h \
+	common/store/login_attempt.h \
+	common/store/acl.h \
+	common/store/person.h \
+	common/store/token_change.h \
+	common/store/channel_change.h \
+	common/store/list.h \
+	common/store/list_requests.h \
+	common/store/usage_sum.h

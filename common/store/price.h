@@ -13,5 +13,9 @@
 enum tg_class tg_store_price_set(struct tg_db *db, const struct tg_actor *actor, const char *model,
                                  const struct tg_price *price, struct tg_error *err) must_check
     non_null(1, 2, 3, 4, 5);
+/* TG_CLASS_NOT_FOUND "price_not_found". */
+enum tg_class tg_store_price_delete(struct tg_db *db, const struct tg_actor *actor,
+                                    const char *model, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
 
 #endif

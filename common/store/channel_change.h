@@ -1,0 +1,54 @@
+/* channel_change - what may be changed about a channel after it was made, and its keys.
+ *
+ * Each change rewrites the abilities and raises routing_version in its own transaction; workers
+ * see it on the next message on tg:changed ("channels"). Keys are sealed before they reach a
+ * statement and never read back here.
+ *
+ * Errors   as channel.h; TG_CLASS_NOT_FOUND "channel_not_found", "key_not_found";
+ *          TG_CLASS_CONFLICT "channel_exists"; TG_CLASS_INVALID "invalid_status", "invalid_json".
+ * Threads  as the connection.  Blocks  on the database.
+ */
+#ifndef TOLLGATE_STORE_CHANNEL_CHANGE_H
+#define TOLLGATE_STORE_CHANNEL_CHANGE_H
+
+#include "common/crypto/crypto.h"
+#include "common/store/change.h"
+
+/* NULL (or a count of 0, or -1) leaves a member as it is; "" empties a text or JSON member. */
+struct tg_channel_change {
+    int64_t id;
+    const char *name, *tag, *provider, *base_url, *organisation, *proxy, *test_model;
+    const char *status; /* enabled, disabled */
+    const char *model_mapping, *timeouts, *status_mapping; /* JSON objects */
+    const char *bill; /* requested, upstream */
+    const char *const *models;
+    size_t model_count;
+    const char *const *groups;
+    size_t group_count;
+    const int64_t *priority, *weight;
+    int auto_disable; /* 0, 1, or -1 */
+};
+enum tg_class tg_store_channel_change(struct tg_db *db, const struct tg_actor *actor,
+                                      const struct tg_channel_change *wish, struct tg_error *err)
+    must_check non_null(1, 2, 3, 4);
+
+struct tg_channel_key_new {
+    int64_t channel_id;
+    const char *key; /* in the clear */
+    const uint8_t *seal_public;
+    int64_t key_version;
+};
+/* A further key, behind the others. */
+enum tg_class tg_store_channel_key_add(struct tg_db *db, const struct tg_actor *actor,
+                                       const struct tg_channel_key_new *key, int64_t *ret_id,
+                                       struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
+/* The one key that the channel has from now on: older ones are deleted. */
+enum tg_class tg_store_channel_key_replace(struct tg_db *db, const struct tg_actor *actor,
+                                           const struct tg_channel_key_new *key,
+                                           struct tg_error *err) must_check non_null(1, 2, 3, 4);
+/* <state>: active, disabled, or "deleted", which takes the row away. */
+enum tg_class tg_store_channel_key_set(struct tg_db *db, const struct tg_actor *actor,
+                                       int64_t key_id, const char *state, struct tg_error *err)
+    must_check non_null(1, 2, 4, 5);
+
+#endif
