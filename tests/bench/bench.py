@@ -4,6 +4,10 @@ rps_nginx_proxy       requests/s of nginx proxying the stub plainly
 rps_gateway           requests/s of the same requests through nginx and Tollgate, fully accounted
 rps_vs_nginx_proxy    the second over the first, same run, same wrk
 added_median_ms_c1    median latency that Tollgate adds at one connection
+ledger_vs_ping        deposit and bill in Redis over two PINGs on the same connection
+cpu                   cpu_us_per_request_<process> and their sum, the records in the log included;
+                      the plain proxy's sum, and that over the first. To first order these do not
+                      depend on what else runs on the machine.
 """
 
 from __future__ import annotations
@@ -23,7 +27,8 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parent
 sys.path.insert(0, str(BENCH.parent / "lib"))
 
-from harness.gateway import build_tree  # noqa: E402
+import cpu  # noqa: E402
+from harness.gateway import SOURCE, build_tree  # noqa: E402
 from harness.money import M_REF, bill  # noqa: E402
 from harness.procs import Process, free_port  # noqa: E402
 from harness.stack import Account, Stack  # noqa: E402
@@ -97,11 +102,15 @@ class Bench:
             "wrk.headers['Content-Type'] = 'application/json'\n"
         )
 
-    def wrk(self, port: int, connections: int, seconds: int = SECONDS) -> tuple[float, float]:
-        """Requests per second and the median latency in milliseconds; every answer must be good."""
+    def wrk_argv(self, port: int, connections: int, seconds: int = SECONDS) -> list[str]:
         threads = min(2, connections)
         argv = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency", "-s"]
-        argv += [str(self.directory / "post.lua"), f"http://127.0.0.1:{port}/v1/chat/completions"]
+        post = str(self.directory / "post.lua")
+        return [*argv, post, f"http://127.0.0.1:{port}/v1/chat/completions"]
+
+    def wrk(self, port: int, connections: int, seconds: int = SECONDS) -> tuple[float, float]:
+        """Requests per second and the median latency in milliseconds; every answer must be good."""
+        argv = self.wrk_argv(port, connections, seconds)
         output = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
         if "Non-2xx" in output or "Socket errors" in output:
             raise SystemExit(
@@ -134,6 +143,39 @@ class Bench:
             gateway.append(self.wrk(self.gateway_port, 1, max(2, SECONDS // 2))[1])
         self.done["added_median_ms_c1"] = statistics.median(gateway) - statistics.median(plain)
 
+    def cpu(self) -> None:
+        """Everything that works for a request counts, until its record is in the log."""
+        stack = self.stack
+        pids = {
+            "gateway": stack.gateway.process.pid,
+            "redis": stack.redis.process.pid,
+            "mariadb": stack.mariadb.process.pid,
+            "ledger": stack.ledger.process.pid,
+            "nginx": self.nginx.pid,
+            "stub": self.stub.pid,
+        }
+        self.wrk(self.gateway_port, 64, 2)
+        cpu.wait_applied(stack)
+        argv = self.wrk_argv(self.gateway_port, 64)
+        gateway = cpu.measure(argv, pids, lambda: cpu.wait_applied(stack))
+        plain = cpu.measure(
+            self.wrk_argv(self.plain_port, 64), {name: pids[name] for name in ("nginx", "stub")}
+        )
+        for name, used in gateway.items():
+            self.done[f"cpu_us_per_request_{name}"] = used.total
+        for name in ("gateway", "redis"):
+            self.done[f"cpu_us_per_request_{name}_user"] = gateway[name].user
+            self.done[f"cpu_us_per_request_{name}_system"] = gateway[name].system
+        sums = [sum(used.total for used in each.values()) for each in (gateway, plain)]
+        self.done["cpu_us_per_request"], self.done["cpu_us_per_request_plain"] = sums
+        self.done["cpu_vs_nginx_proxy"] = sums[1] / sums[0]
+
+    def ledger(self) -> None:
+        argv = [str(build_tree() / "bench-ledger")]
+        environment = {**os.environ, "TOLLGATE_SOURCE": str(SOURCE)}
+        done = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
+        self.done["ledger_vs_ping"] = float(done.stdout.split()[1])
+
     def check_books(self, account: Account) -> None:
         """A fast gateway that loses money is no figure: every request is in the books."""
         self.stack.site.wait_clean(120)
@@ -154,23 +196,24 @@ class Bench:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-UNITS = {
-    "rps_nginx_proxy": "requests/s",
-    "rps_gateway": "requests/s",
-    "rps_vs_nginx_proxy": "ratio",
-    "added_median_ms_c1": "ms",
-}
+UNITS = {"rps_nginx_proxy": "requests/s", "rps_gateway": "requests/s", "added_median_ms_c1": "ms"}
 MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.throughput: {"rps_nginx_proxy", "rps_gateway", "rps_vs_nginx_proxy"},
     Bench.latency: {"added_median_ms_c1"},
+    Bench.ledger: {"ledger_vs_ping"},
+    Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},
 }
 
 
+def unit(name: str) -> str:
+    return UNITS.get(name, "us" if name.startswith("cpu_us") else "ratio")
+
+
 def main(names: list[str]) -> None:
-    unknown = set(names) - set(UNITS)
-    if unknown:
-        raise SystemExit(f"no figure {', '.join(sorted(unknown))}; there are {', '.join(UNITS)}")
-    wanted = set(names or UNITS)
+    known = set().union(*MEASURES.values())
+    if set(names) - known:
+        raise SystemExit(f"no such figure; there are {', '.join(sorted(known))}")
+    wanted = set(names or known)
     bench = Bench()
     try:
         account = bench.start()
@@ -182,8 +225,8 @@ def main(names: list[str]) -> None:
     finally:
         bench.kill()
     for name, value in bench.done.items():
-        if name in wanted:
-            print(f"{name} {value:.3f} {UNITS[name]}")
+        if name in wanted or ("cpu" in wanted and name.startswith("cpu_")):
+            print(f"{name} {value:.3f} {unit(name)}")
 
 
 if __name__ == "__main__":
