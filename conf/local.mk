@@ -3,5 +3,25 @@ nobase_dist_pkgdata_DATA += conf/tollgate.conf
 
 # One file to include per web server, installed where README says; quickstart ships with the source.
 nobase_dist_pkgdata_DATA += httpd-examples/apache/tollgate.conf \
-	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile
+	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile \
+	httpd-examples/nginx/tollgate.conf httpd-examples/lighttpd/tollgate.conf
 EXTRA_DIST += conf/quickstart conf/quickstart.d
+
+# systemd: units for this prefix, the account, the folders.
+sysusersdir = $(prefix)/lib/sysusers.d
+tmpfilesdir = $(prefix)/lib/tmpfiles.d
+systemdsystemunit_DATA = conf/systemd/tollgate-fcgi.service conf/systemd/tollgate-fcgi.socket \
+	conf/systemd/tollgate-ledger.service
+dist_sysusers_DATA = conf/systemd/sysusers.d/tollgate.conf
+dist_tmpfiles_DATA = conf/systemd/tmpfiles.d/tollgate.conf
+nobase_dist_pkgdata_DATA += conf/systemd/socket-activation.conf
+EXTRA_DIST += conf/systemd/tollgate-fcgi.service.in conf/systemd/tollgate-fcgi.socket.in \
+	conf/systemd/tollgate-ledger.service.in
+CLEANFILES += $(systemdsystemunit_DATA)
+$(systemdsystemunit_DATA): conf/local.mk Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf/systemd && sed -e 's|@sbindir[@]|$(sbindir)|' \
+		-e 's|@sysconfdir[@]|$(sysconfdir)|' -e 's|@pkgdatadir[@]|$(pkgdatadir)|' \
+		-e 's|@WEB_GROUP[@]|$(WEB_GROUP)|' $(srcdir)/$@.in >$@-t && mv $@-t $@
+conf/systemd/tollgate-fcgi.service: conf/systemd/tollgate-fcgi.service.in
+conf/systemd/tollgate-fcgi.socket: conf/systemd/tollgate-fcgi.socket.in
+conf/systemd/tollgate-ledger.service: conf/systemd/tollgate-ledger.service.in

@@ -3,10 +3,12 @@
 TG_BUILD_PACKAGES=(autoconf automake make gcc libc6-dev pkg-config
     libfcgi-dev libcurl4-openssl-dev libmariadb-dev libhiredis-dev libjson-c-dev libconfig-dev
     libsodium-dev libgmp-dev libpcre2-dev zlib1g-dev libzstd-dev)
-# The -core and -bin packages hold programs only; redis-server and caddy bring a unit along.
+# The -core and -bin packages hold programs only; the others bring a unit along.
 TG_STORE_PACKAGES=(mariadb-server-core mariadb-client-core redis-server)
 TG_SERVER_PACKAGES_apache=(apache2-bin)
 TG_SERVER_PACKAGES_caddy=(caddy)
+TG_SERVER_PACKAGES_nginx=(nginx-light)
+TG_SERVER_PACKAGES_lighttpd=(lighttpd)
 
 # tg_missing PACKAGE...: those that are not installed, one a line
 tg_missing()

@@ -52,7 +52,7 @@ tg_stop()
 tg_stop_all()
 {
     local name
-    for name in apache caddy tollgate-fcgi tollgate-ledger simulator redis mariadb; do
+    for name in apache caddy nginx lighttpd tollgate-{fcgi,ledger} simulator redis mariadb; do
         tg_stop "$name"
     done
     if [ -e "$tg_directory/sockets" ]; then
@@ -104,7 +104,16 @@ tg_start_redis()
     tg_wait_up 'Redis' 20 redis-cli -s "$tg_sockets/redis" ping
 }
 
-# tg_start_web apache|caddy PORT SOCKET
+# Workers that leave root for www-data need its name in their file.
+tg_fill_nginx()
+{
+    local user=''
+    [ "$(id -u)" -ne 0 ] || user='user www-data;'
+    sed -e "s|@PORT@|$2|" -e "s|@SOCKET@|$3|" -e "s|@TOP@|$tg_top|" -e "s|@USER@|$user|" \
+        "$tg_parts/nginx.conf" >"$1"
+}
+
+# tg_start_web apache|caddy|nginx|lighttpd PORT SOCKET
 tg_start_web()
 {
     local web=$tg_sockets/web as_root=()
@@ -120,6 +129,14 @@ tg_start_web()
             TOLLGATE_CADDY_ADMIN=off HOME="$web" XDG_CONFIG_HOME="$web" XDG_DATA_HOME="$web" \
             "$(tg_program caddy)" run --config "$tg_top/httpd-examples/caddy/Caddyfile" \
             --adapter caddyfile
+        ;;
+    nginx)
+        tg_fill_nginx "$web/nginx.conf" "$2" "$3"
+        tg_start nginx "$(tg_program nginx)" -p "$web" -c "$web/nginx.conf" -e stderr
+        ;;
+    lighttpd)
+        tg_start lighttpd env TG_WEB="$web" TG_PORT="$2" TG_TOP="$tg_top" TOLLGATE_SOCKET="$3" \
+            "$(tg_program lighttpd)" -D -f "$tg_parts/lighttpd.conf"
         ;;
     esac
     tg_wait_up "$1" 20 tg_listens "$2"

@@ -1,4 +1,4 @@
-"""Where the SDKs are pointed at: the simulator itself, then Tollgate behind Apache and Caddy.
+"""Where the SDKs are pointed at: the simulator itself, then Tollgate behind each web server.
 
 The first shows that a test and the simulator agree with the SDK; what then fails only through
 Tollgate is Tollgate's.

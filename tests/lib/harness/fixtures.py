@@ -130,7 +130,7 @@ def account(stack: Stack) -> Account:
 
 @pytest.fixture(scope="session", params=sorted(SERVERS))
 def server(request: pytest.FixtureRequest, stack: Stack) -> Iterator[WebServer]:
-    """Apache, then Caddy, in front of the session's gateway."""
+    """Each web server in turn, in front of the session's gateway."""
     instance = SERVERS[request.param](stack.directory, stack.site.socket)
     instance.start()
     yield instance

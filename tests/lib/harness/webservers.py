@@ -1,4 +1,4 @@
-"""Apache and Caddy, private and on free ports, with the files of httpd-examples as they stand."""
+"""The web servers, private and on free ports, with the files of httpd-examples as they stand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from harness.gateway import SOURCE
 from harness.httpc import HttpClient
 from harness.procs import Process, free_port
+
+QUICKSTART = SOURCE / "conf" / "quickstart.d"
 
 
 class WebServer:
@@ -38,10 +40,19 @@ class WebServer:
             return False
 
     def start(self) -> None:
+        if os.geteuid() == 0:
+            self.open_way()
         self.process.start(self.answers)
 
     def stop(self) -> None:
         self.process.stop()
+
+    def open_way(self) -> None:
+        """Started by root, the workers are www-data: let them reach socket and folder."""
+        for path in (self.fcgi_socket, *self.fcgi_socket.parents, *self.directory.parents):
+            if not path.exists() or path.stat().st_mode & 0o001:
+                continue
+            path.chmod(path.stat().st_mode | (0o006 if path.is_socket() else 0o011))
 
 
 class Apache(WebServer):
@@ -58,22 +69,10 @@ class Apache(WebServer):
             "TG_SOCKET": str(self.fcgi_socket),
             "TG_TOP": str(SOURCE),
         }
-        conf = SOURCE / "conf" / "quickstart.d" / "apache.conf"
+        conf = QUICKSTART / "apache.conf"
         root = ["-D", "ROOT"] if os.geteuid() == 0 else []
         argv = [self.program, "-f", str(conf), *root, "-D", "FOREGROUND"]
         return Process("apache2", argv, self.directory, env=env)
-
-    def start(self) -> None:
-        if os.geteuid() == 0:
-            self._open_way()
-        super().start()
-
-    def _open_way(self) -> None:
-        """Started by root, the workers are www-data: let them reach socket and folder."""
-        for path in (self.fcgi_socket, *self.fcgi_socket.parents, *self.directory.parents):
-            if not path.exists() or path.stat().st_mode & 0o001:
-                continue
-            path.chmod(path.stat().st_mode | (0o006 if path.is_socket() else 0o011))
 
 
 class Caddy(WebServer):
@@ -96,4 +95,50 @@ class Caddy(WebServer):
         return Process("caddy", argv, self.directory, env=env)
 
 
-SERVERS: dict[str, type[WebServer]] = {"apache": Apache, "caddy": Caddy}
+class Nginx(WebServer):
+    """The example is included from the server block of conf/quickstart's nginx.conf."""
+
+    name = "nginx"
+    program = "/usr/sbin/nginx"
+
+    def make(self) -> Process:
+        (self.directory / "htdocs").mkdir(exist_ok=True)
+        text = (QUICKSTART / "nginx.conf").read_text()
+        fields = {
+            "PORT": str(self.port),
+            "SOCKET": str(self.fcgi_socket),
+            "TOP": str(SOURCE),
+            "USER": "user www-data;" if os.geteuid() == 0 else "",
+        }
+        for name, value in fields.items():
+            text = text.replace(f"@{name}@", value)
+        conf = self.directory / "nginx.conf"
+        conf.write_text(text)
+        argv = [self.program, "-p", str(self.directory), "-c", str(conf), "-e", "stderr"]
+        return Process("nginx", argv, self.directory)
+
+
+class Lighttpd(WebServer):
+    """The example is included from conf/quickstart's lighttpd.conf; the socket is its variable."""
+
+    name = "lighttpd"
+    program = "/usr/sbin/lighttpd"
+
+    def make(self) -> Process:
+        (self.directory / "htdocs").mkdir(exist_ok=True)
+        env = {
+            "TG_WEB": str(self.directory),
+            "TG_PORT": str(self.port),
+            "TG_TOP": str(SOURCE),
+            "TOLLGATE_SOCKET": str(self.fcgi_socket),
+        }
+        argv = [self.program, "-D", "-f", str(QUICKSTART / "lighttpd.conf")]
+        return Process("lighttpd", argv, self.directory, env=env)
+
+
+SERVERS: dict[str, type[WebServer]] = {
+    "apache": Apache,
+    "caddy": Caddy,
+    "nginx": Nginx,
+    "lighttpd": Lighttpd,
+}
