@@ -13,7 +13,7 @@ static enum tg_class set_price(struct tg_request *req, const struct tg_snapshot 
     if (price == NULL)
         return tg_fail(&req->error, TG_CLASS_UNPRICED, "price_not_configured",
                        "No price is configured for the model `%s`.", quote->model);
-    quote->price = *price;
+    quote->price = tg_price_copy(req->arena, price);
     return TG_OK;
 }
 

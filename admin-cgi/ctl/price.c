@@ -14,14 +14,14 @@ static enum tg_class read_price(struct ctl *ctl, const struct ctl_args *args,
         const char *option;
         char *text;
     } parts[] = {
-        {"--input", price->input},
-        {"--output", price->output},
-        {"--cache-read", price->cache_read},
-        {"--cache-write-5m", price->cache_write_5m},
-        {"--cache-write-1h", price->cache_write_1h},
-        {"--image", price->image},
-        {"--audio-in", price->audio_in},
-        {"--audio-out", price->audio_out},
+        {"--input", price->rates.input},
+        {"--output", price->rates.output},
+        {"--cache-read", price->rates.cache_read},
+        {"--cache-write-5m", price->rates.cache_write_5m},
+        {"--cache-write-1h", price->rates.cache_write_1h},
+        {"--image", price->rates.image},
+        {"--audio-in", price->rates.audio_in},
+        {"--audio-out", price->rates.audio_out},
         {"--call", price->call},
     };
 

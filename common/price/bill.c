@@ -3,25 +3,15 @@
 
 #include "common/base/money.h"
 #include "common/json/writer.h"
-#include "common/price/rational.h"
+#include "common/price/expression.h"
 
-/* The price that stands in for one that is not set: <price> times <hundredths>/100. */
-struct fallback {
-    const char *price;
-    int hundredths;
-};
-
-struct line {
-    const char *what;
-    int64_t count;
-    const char *price; /* may be empty: the fallback's */
-    struct fallback fallback;
-    bool per_call; /* USD each, not per 1M tokens */
-};
+#include <stdio.h>
 
 struct sum {
     struct tg_rational *total, *price, *part;
     struct tg_json_writer *steps; /* NULL: not wanted */
+    char tier[TG_EXPRESSION_TIER_TEXT];
+    bool clamped;
 };
 
 static void put_rational(struct tg_json_writer *out, const char *key,
@@ -35,95 +25,194 @@ static void put_rational(struct tg_json_writer *out, const char *key,
     tg_buf_done(&text);
 }
 
-static bool line_price(const struct line *line, struct tg_rational *ret)
+/* <count> at sum->price, which is USD each or per 1M tokens. */
+static void add_line(struct sum *sum, const char *what, int64_t count, bool per_call)
 {
-    bool is_set = *line->price != '\0';
-    const char *text = is_set ? line->price : line->fallback.price;
+    tg_rational_set(sum->part, sum->price);
+    tg_rational_mul_int(sum->part, count);
+    tg_rational_mul_int(sum->part, TG_QUOTA_PER_USD);
+    if (!per_call)
+        tg_rational_div_int(sum->part, 1000000);
+    tg_rational_add(sum->total, sum->part);
+    if (sum->steps == NULL)
+        return;
+    tg_json_begin_object(sum->steps);
+    tg_json_put_str(sum->steps, "what", what);
+    tg_json_put_int(sum->steps, per_call ? "calls" : "tokens", count);
+    put_rational(sum->steps, "price", sum->price);
+    put_rational(sum->steps, "quota", sum->part);
+    tg_json_end_object(sum->steps);
+}
 
-    if (text == NULL || *text == '\0') {
-        tg_rational_set_int(ret, 0);
-        return true;
-    }
-    if (!tg_rational_set_decimal(ret, text))
-        return false;
-    if (!is_set) {
-        tg_rational_mul_int(ret, line->fallback.hundredths);
-        tg_rational_div_int(ret, 100);
+static bool add_rates(struct sum *sum, const struct tg_rates *rates, const struct tg_usage *usage)
+{
+    for (int i = 0; i < TG_RATE__COUNT; i++) {
+        enum tg_rate rate = (enum tg_rate)i;
+        int64_t tokens = tg_rate_tokens(usage, rate);
+
+        if (tokens == 0)
+            continue;
+        if (!tg_rate_value(rates, rate, sum->price))
+            return false;
+        add_line(sum, tg_rate_name(rate), tokens, false);
     }
     return true;
 }
 
-static bool add_line(struct sum *sum, const struct line *line)
+static bool add_tier(struct sum *sum, const struct tg_price *price, const struct tg_usage *usage)
 {
-    if (line->count == 0)
-        return true;
-    if (!line_price(line, sum->price))
-        return false;
-    tg_rational_set(sum->part, sum->price);
-    tg_rational_mul_int(sum->part, line->count);
-    tg_rational_mul_int(sum->part, TG_QUOTA_PER_USD);
-    if (!line->per_call)
-        tg_rational_div_int(sum->part, 1000000);
-    tg_rational_add(sum->total, sum->part);
-    if (sum->steps == NULL)
-        return true;
+    int tier;
+    const struct tg_rates *rates = tg_price_rates(price, tg_usage_input_total(usage), &tier);
+
+    if (tier >= 0)
+        snprintf(sum->tier, sizeof sum->tier, "above %lld", (long long)price->tiers[tier].above);
+    return add_rates(sum, rates, usage);
+}
+
+static void put_value(void *context, const char *name, int64_t value)
+{
+    tg_json_put_int(context, name, value);
+}
+
+/* {"what":"expression","expression":"p * 2","values":{"p":10},"usd_per_million":"20","quota":…} */
+static void show_expression(struct sum *sum, const struct tg_price *price,
+                            const struct tg_expression *parsed,
+                            const struct tg_expression_input *input)
+{
     tg_json_begin_object(sum->steps);
-    tg_json_put_str(sum->steps, "what", line->what);
-    tg_json_put_int(sum->steps, line->per_call ? "calls" : "tokens", line->count);
-    put_rational(sum->steps, "price", sum->price);
+    tg_json_put_str(sum->steps, "what", "expression");
+    tg_json_put_str(sum->steps, "expression", price->expression);
+    tg_json_key(sum->steps, "values");
+    tg_json_begin_object(sum->steps);
+    tg_expression_each(parsed, input, put_value, sum->steps);
+    tg_json_end_object(sum->steps);
+    put_rational(sum->steps, "usd_per_million", sum->price);
     put_rational(sum->steps, "quota", sum->part);
     tg_json_end_object(sum->steps);
+}
+
+/* A formula that comes out negative for what nobody tried costs nothing, and says so. */
+static bool add_expression(struct sum *sum, const struct tg_price *price,
+                           const struct tg_usage *usage)
+{
+    const struct tg_expression_input input = {usage, &price->rates};
+    struct tg_expression *parsed;
+    bool ok;
+
+    if (tg_expression_parse(price->expression, &parsed, NULL) != TG_OK)
+        return false;
+    ok = tg_expression_value(parsed, &input, sum->price, sum->tier, NULL) == TG_OK;
+    if (ok) {
+        if (tg_rational_is_negative(sum->price)) {
+            tg_rational_set_int(sum->price, 0);
+            sum->clamped = true;
+        }
+        tg_rational_set(sum->part, sum->price);
+        tg_rational_mul_int(sum->part, TG_QUOTA_PER_USD);
+        tg_rational_div_int(sum->part, 1000000);
+        tg_rational_add(sum->total, sum->part);
+        if (sum->steps != NULL)
+            show_expression(sum, price, parsed, &input);
+    }
+    tg_expression_free(parsed);
+    return ok;
+}
+
+static bool add_call(struct sum *sum, const struct tg_price *price)
+{
+    if (!tg_rational_set_decimal(sum->price, price->call))
+        return false;
+    add_line(sum, "call", 1, true);
     return true;
+}
+
+static bool add_calls(struct sum *sum, const char *what, int64_t calls, const char *price)
+{
+    if (calls == 0)
+        return true;
+    if (*price == '\0')
+        tg_rational_set_int(sum->price, 0);
+    else if (!tg_rational_set_decimal(sum->price, price))
+        return false;
+    add_line(sum, what, calls, true);
+    return true;
+}
+
+/* A tool without a price of its own has that of any tool. */
+static bool add_tools(struct sum *sum, const struct tg_price *price, const struct tg_usage *usage)
+{
+    for (int i = 0; i < TG_TOOL__COUNT; i++) {
+        const char *own = price->tools[i];
+
+        if (!add_calls(sum, tg_tool_name((enum tg_tool)i), usage->tools[i],
+                       *own != '\0' ? own : price->tool_call))
+            return false;
+    }
+    return add_calls(sum, "tool_call", tg_usage_other_tools(usage), price->tool_call);
 }
 
 static bool add_lines(struct sum *sum, const struct tg_price *price, const struct tg_usage *usage)
 {
-    const struct fallback none = {NULL, 0}, input = {price->input, 100};
-    const bool by_token = price->form == TG_PRICE_TOKEN;
-    const int64_t calls = !by_token && usage->source != TG_USAGE_NONE ? 1 : 0;
-    const struct line token_lines[] = {
-        {"input", tg_usage_base_tokens(usage), price->input, none, false},
-        {"cache_read", usage->cache_read, price->cache_read, input, false},
-        {"cache_write_5m", usage->cache_write_5m, price->cache_write_5m, {price->input, 125},
-         false},
-        {"cache_write_1h", usage->cache_write_1h, price->cache_write_1h, {price->input, 200},
-         false},
-        {"image", usage->image_in, price->image, input, false},
-        {"audio_in", usage->audio_in, price->audio_in, input, false},
-        {"output", usage->output - usage->audio_out, price->output, none, false},
-        {"audio_out", usage->audio_out, price->audio_out, {price->output, 100}, false},
-    };
-    const struct line call = {"call", calls, price->call, none, true};
-    const struct line tools = {"tool_call", usage->tool_calls, price->tool_call, none, true};
-    bool ok = add_line(sum, &call);
+    bool ok = true;
 
-    for (size_t i = 0; by_token && ok && i < TG_COUNT_OF(token_lines); i++)
-        ok = add_line(sum, &token_lines[i]);
-    return ok && add_line(sum, &tools);
+    switch (price->form) {
+    case TG_PRICE_TOKEN:
+        ok = add_rates(sum, &price->rates, usage);
+        break;
+    case TG_PRICE_TIER:
+        ok = add_tier(sum, price, usage);
+        break;
+    case TG_PRICE_CALL:
+        if (usage->source != TG_USAGE_NONE)
+            ok = add_call(sum, price);
+        break;
+    case TG_PRICE_EXPRESSION:
+        if (usage->source != TG_USAGE_NONE)
+            ok = add_expression(sum, price, usage);
+        break;
+    case TG_PRICE_FORM__COUNT:
+        return false;
+    }
+    return ok && add_tools(sum, price, usage);
+}
+
+static void begin_steps(struct sum *sum, const char *group_ratio)
+{
+    tg_json_begin_object(sum->steps);
+    tg_json_put_str(sum->steps, "ratio", group_ratio);
+    tg_json_key(sum->steps, "lines");
+    tg_json_begin_array(sum->steps);
+}
+
+static void end_steps(struct sum *sum, int64_t quota)
+{
+    tg_json_end_array(sum->steps);
+    if (sum->tier[0] != '\0')
+        tg_json_put_str(sum->steps, "tier", sum->tier);
+    put_rational(sum->steps, "exact", sum->total);
+    tg_json_put_int(sum->steps, "quota", quota);
+    if (sum->clamped)
+        tg_json_put_bool(sum->steps, "clamped", true);
+    tg_json_end_object(sum->steps);
 }
 
 /* Lines, ratio, and the one rounding. */
 static bool add_up(struct sum *sum, const struct tg_price *price, const struct tg_usage *usage,
                    const char *group_ratio, int64_t *ret_quota)
 {
-    if (sum->steps != NULL) {
-        tg_json_begin_object(sum->steps);
-        tg_json_put_str(sum->steps, "ratio", group_ratio);
-        tg_json_key(sum->steps, "lines");
-        tg_json_begin_array(sum->steps);
-    }
+    bool cut;
+
+    if (sum->steps != NULL)
+        begin_steps(sum, group_ratio);
     if (!add_lines(sum, price, usage) || !tg_rational_set_decimal(sum->part, group_ratio))
         return false;
     tg_rational_mul(sum->total, sum->part);
-    *ret_quota = tg_rational_round(sum->total, NULL);
+    *ret_quota = tg_rational_round(sum->total, &cut);
+    sum->clamped |= cut;
     if (*ret_quota == 0 && !tg_rational_is_zero(sum->total))
         *ret_quota = 1;
-    if (sum->steps != NULL) {
-        tg_json_end_array(sum->steps);
-        put_rational(sum->steps, "exact", sum->total);
-        tg_json_put_int(sum->steps, "quota", *ret_quota);
-        tg_json_end_object(sum->steps);
-    }
+    if (sum->steps != NULL)
+        end_steps(sum, *ret_quota);
     return true;
 }
 
@@ -143,7 +232,7 @@ enum tg_class tg_bill(const struct tg_price *price, const struct tg_usage *usage
     tg_buf_init(&written, 0);
     tg_json_writer_init(&writer, &written);
     sum = (struct sum){tg_rational_new(), tg_rational_new(), tg_rational_new(),
-                       steps != NULL ? &writer : NULL};
+                       steps != NULL ? &writer : NULL, "", sane.clamped};
     ok = add_up(&sum, price, &sane, group_ratio, &quota);
     if (ok) {
         *ret_quota = quota;

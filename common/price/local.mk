@@ -4,7 +4,15 @@ libbase_a_SOURCES += \
 
 libcommon_a_SOURCES += \
 	common/price/rational.c common/price/rational.h \
+	common/price/rates.c common/price/rates.h \
 	common/price/price.h \
+	common/price/form.c \
+	common/price/expression.h common/price/expression_tree.h \
+	common/price/expression_parse.c \
+	common/price/expression.c \
 	common/price/check.c \
 	common/price/deposit.c \
-	common/price/bill.c
+	common/price/bill.c \
+	common/price/price_json.c common/price/price_json.h \
+	common/price/price_write.c \
+	common/price/usage_json.c

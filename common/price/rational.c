@@ -116,9 +116,37 @@ int tg_rational_cmp(const struct tg_rational *a, const struct tg_rational *b)
     return (order > 0) - (order < 0);
 }
 
+void tg_rational_sub(struct tg_rational *to, const struct tg_rational *less)
+{
+    mpq_sub(to->value, to->value, less->value);
+}
+
+void tg_rational_div(struct tg_rational *to, const struct tg_rational *by)
+{
+    tg_assert(mpq_sgn(by->value) != 0);
+    mpq_div(to->value, to->value, by->value);
+}
+
+void tg_rational_floor(struct tg_rational *to)
+{
+    mpz_fdiv_q(mpq_numref(to->value), mpq_numref(to->value), mpq_denref(to->value));
+    mpz_set_ui(mpq_denref(to->value), 1);
+}
+
+void tg_rational_ceil(struct tg_rational *to)
+{
+    mpz_cdiv_q(mpq_numref(to->value), mpq_numref(to->value), mpq_denref(to->value));
+    mpz_set_ui(mpq_denref(to->value), 1);
+}
+
 bool tg_rational_is_zero(const struct tg_rational *value)
 {
     return mpq_sgn(value->value) == 0;
+}
+
+bool tg_rational_is_negative(const struct tg_rational *value)
+{
+    return mpq_sgn(value->value) < 0;
 }
 
 /* An integer as int64, cut to +-TG_QUOTA_MAX. */

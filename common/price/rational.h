@@ -22,8 +22,14 @@ void tg_rational_add(struct tg_rational *to, const struct tg_rational *more) non
 void tg_rational_mul(struct tg_rational *to, const struct tg_rational *by) non_null(1, 2);
 void tg_rational_mul_int(struct tg_rational *to, int64_t by) non_null(1);
 void tg_rational_div_int(struct tg_rational *to, int64_t by) non_null(1); /* by != 0 */
+void tg_rational_sub(struct tg_rational *to, const struct tg_rational *less) non_null(1, 2);
+/* by != 0 */
+void tg_rational_div(struct tg_rational *to, const struct tg_rational *by) non_null(1, 2);
+void tg_rational_floor(struct tg_rational *to) non_null(1);
+void tg_rational_ceil(struct tg_rational *to) non_null(1);
 int tg_rational_cmp(const struct tg_rational *a, const struct tg_rational *b) non_null(1, 2);
 bool tg_rational_is_zero(const struct tg_rational *value) non_null(1);
+bool tg_rational_is_negative(const struct tg_rational *value) non_null(1);
 /* Half-up, clamped to +-TG_QUOTA_MAX; *ret_clamped (NULL allowed) tells. */
 int64_t tg_rational_round(const struct tg_rational *value, bool *ret_clamped) non_null(1);
 /* To the next whole quota upwards (deposits), clamped likewise. */

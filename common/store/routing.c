@@ -80,42 +80,11 @@ static void add_ability(struct tg_arena *arena, const struct tg_db_rows *rows,
                                 .weight = tg_db_int(rows, 4)};
 }
 
-static enum tg_price_form form_of(const char *text)
-{
-    static const char *const names[] = {[TG_PRICE_TOKEN] = "token",
-                                        [TG_PRICE_CALL] = "call",
-                                        [TG_PRICE_TIER] = "tier",
-                                        [TG_PRICE_EXPRESSION] = "expression"};
-
-    for (size_t i = 0; i < TG_COUNT_OF(names); i++)
-        if (strcmp(text, names[i]) == 0)
-            return (enum tg_price_form)i;
-    return TG_PRICE_EXPRESSION; /* a form of a newer version: not understood here, so refused */
-}
-
 static void add_price(struct tg_arena *arena, const struct tg_db_rows *rows,
                       struct tg_routing_rows *ret)
 {
-    struct tg_price_row *row;
-    struct tg_price *price;
-
     ret->prices = tg_store_grow(arena, ret->prices, ret->price_count, sizeof *ret->prices);
-    row = &ret->prices[ret->price_count++];
-    price = &row->price;
-    row->model = tg_store_text(arena, rows, 0);
-    price->form = form_of(tg_db_text(rows, 1));
-    tg_store_decimal(rows, 2, price->input, sizeof price->input);
-    tg_store_decimal(rows, 3, price->output, sizeof price->output);
-    tg_store_decimal(rows, 4, price->cache_read, sizeof price->cache_read);
-    tg_store_decimal(rows, 5, price->cache_write_5m, sizeof price->cache_write_5m);
-    tg_store_decimal(rows, 6, price->cache_write_1h, sizeof price->cache_write_1h);
-    tg_store_decimal(rows, 7, price->image, sizeof price->image);
-    tg_store_decimal(rows, 8, price->audio_in, sizeof price->audio_in);
-    tg_store_decimal(rows, 9, price->audio_out, sizeof price->audio_out);
-    tg_store_decimal(rows, 10, price->call, sizeof price->call);
-    tg_store_decimal(rows, 11, price->tool_call, sizeof price->tool_call);
-    price->max_output_tokens = tg_db_int(rows, 12);
-    snprintf(price->hash, sizeof price->hash, "%s", tg_db_text(rows, 13));
+    ret->prices[ret->price_count++] = tg_store_price_row(arena, rows);
 }
 
 static const char *decimal_text(struct tg_arena *arena, const struct tg_db_rows *rows, int column)
@@ -163,9 +132,7 @@ static const struct {
     {"SELECT group_name, model, channel_id, priority, weight FROM abilities WHERE enabled = 1 "
      "ORDER BY group_name, model, priority DESC, channel_id",
      add_ability},
-    {"SELECT model, form, input, output, cache_read, cache_write_5m, cache_write_1h, image, "
-     "audio_in, audio_out, call_price, CAST(JSON_UNQUOTE(JSON_EXTRACT(tool_prices, '$.default')) "
-     "AS DECIMAL(20,10)), max_output_tokens, hash FROM model_prices ORDER BY model",
+    {"SELECT " TG_PRICE_COLUMNS " FROM model_prices ORDER BY model",
      add_price},
     {"SELECT name, ratio, order_mode FROM `groups` ORDER BY name", add_group},
     {"SELECT user_group, used_group, ratio, allowed FROM group_access "

@@ -6,8 +6,8 @@
 #define TOLLGATE_STORE_ROUTING_H
 
 #include "common/base/arena.h"
-#include "common/price/price.h"
 #include "common/sql/db.h"
+#include "common/store/price.h"
 
 struct tg_channel_row {
     int64_t id;
@@ -28,10 +28,6 @@ struct tg_channel_key_row {
 struct tg_ability_row {
     const char *group_name, *model;
     int64_t channel_id, priority, weight;
-};
-struct tg_price_row {
-    const char *model;
-    struct tg_price price;
 };
 struct tg_group_row {
     const char *name, *ratio, *order_mode;

@@ -61,7 +61,7 @@ static const struct tg_quote *quote_of(struct tg_relay *relay, const struct tg_s
         return relay->quote;
     own = tg_arena_calloc(relay->req->arena, 1, sizeof *own);
     *own = *relay->quote;
-    own->price = *price;
+    own->price = tg_price_copy(relay->req->arena, price);
     return own;
 }
 

@@ -1,7 +1,6 @@
 libgateway_a_SOURCES += \
 	fcgi-app/route/snapshot.c fcgi-app/route/snapshot.h \
 	fcgi-app/route/snapshot_build.c fcgi-app/route/snapshot_build.h \
-	fcgi-app/route/pattern.c \
 	fcgi-app/route/lookup.c \
 	fcgi-app/estimate.c \
 	fcgi-app/route/select.c fcgi-app/route/select.h

@@ -7,6 +7,7 @@
 #ifndef TOLLGATE_ROUTE_SNAPSHOT_BUILD_H
 #define TOLLGATE_ROUTE_SNAPSHOT_BUILD_H
 
+#include "common/base/pattern.h"
 #include "fcgi-app/route/snapshot.h"
 
 /* Abilities of one (group, model name or pattern), highest priority first. */
@@ -47,10 +48,5 @@ struct tg_snapshot *tg_snapshot_build(struct tg_routing_rows *rows, struct tg_ar
 void tg_snapshot_free(struct tg_snapshot *snapshot); /* NULL is fine */
 
 uint64_t tg_route_hash(const char *group, const char *model) non_null(1, 2);
-/* Does <name> match <pattern>, whose stars stand for any run of characters? */
-bool tg_pattern_matches(const char *pattern, const char *name) must_check non_null(1, 2);
-/* Which of two patterns is the more exact: the longer fixed beginning, then more fixed characters
- * in all; > 0 when it is <a>. */
-int tg_pattern_compare(const char *a, const char *b) non_null(1, 2);
 
 #endif

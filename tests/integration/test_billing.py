@@ -85,7 +85,7 @@ SUMS = {
         428,
     ),  # 150 + 15 + 187.5 + 75 = 427.5
     "reasoning-inside": ({"p": 10, "c": 100, "t": 90}, 765),  # 15 + 750
-    "more-cached-than-read": ({"p": 10, "r": 50, "c": 0}, 2),  # clamped to 10 x 0.15
+    "more-cached-than-read": ({"p": 10, "r": 50, "c": 0}, 23),  # 10 plain and 50 read: 15 + 7.5
 }
 
 

@@ -42,8 +42,8 @@ static struct tg_request request(void)
 
     quote = (struct tg_quote){
         .model = "m", .group = "default", .group_ratio = "1", .deposit_quota = DEPOSIT};
-    snprintf(quote.price.input, sizeof quote.price.input, "3");
-    snprintf(quote.price.output, sizeof quote.price.output, "15");
+    snprintf(quote.price.rates.input, sizeof quote.price.rates.input, "3");
+    snprintf(quote.price.rates.output, sizeof quote.price.rates.output, "15");
     tg_id_format(&req.id, req.id_text);
     tg_buf_init(&req.tail, 0);
     tg_buf_init(&req.bill_steps, 0);

@@ -1,5 +1,5 @@
-check_PROGRAMS += unit-rational unit-usage unit-price unit-price-random
-TESTS += unit-rational unit-usage unit-price unit-price-random
+check_PROGRAMS += unit-rational unit-usage unit-price unit-price-random unit-price-expression
+TESTS += unit-rational unit-usage unit-price unit-price-random unit-price-expression
 
 unit_rational_SOURCES = tests/unit/price/rational.c
 unit_rational_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -16,3 +16,7 @@ unit_price_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 unit_price_random_SOURCES = tests/unit/price/random.c
 unit_price_random_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_price_random_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+
+unit_price_expression_SOURCES = tests/unit/price/expression.c
+unit_price_expression_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_price_expression_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)

@@ -89,17 +89,18 @@ static void random_bills_agree(void **state)
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
         struct tg_price price = {.form = TG_PRICE_TOKEN};
+        struct tg_rates *rates = &price.rates;
         char ratio[TG_DECIMAL_TEXT];
         struct tg_usage usage;
         struct naive naive;
         int64_t quota;
 
         naive = (struct naive){
-            random_price(price.input, false),      random_price(price.output, false),
-            random_price(price.cache_read, true),  random_price(price.cache_write_5m, true),
-            random_price(price.cache_write_1h, true), random_price(price.image, true),
-            random_price(price.audio_in, true),    random_price(price.audio_out, true),
-            random_price(price.tool_call, true),   random_price(ratio, false),
+            random_price(rates->input, false),         random_price(rates->output, false),
+            random_price(rates->cache_read, true),     random_price(rates->cache_write_5m, true),
+            random_price(rates->cache_write_1h, true), random_price(rates->image, true),
+            random_price(rates->audio_in, true),       random_price(rates->audio_out, true),
+            random_price(price.tool_call, true),       random_price(ratio, false),
         };
         random_usage(&usage);
         assert_int_equal(tg_bill(&price, &usage, ratio, NULL, &quota), TG_OK);

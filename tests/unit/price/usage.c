@@ -3,6 +3,8 @@
 
 #include "common/price/usage.h"
 
+#include <string.h>
+
 #define INCLUDES TG_USAGE_INPUT_INCLUDES_CACHE
 #define EXCLUDES TG_USAGE_INPUT_EXCLUDES_CACHE
 
@@ -32,9 +34,10 @@ static void absurd_counts_are_cut_and_marked(void **state)
         bool clamped;
     } cases[] = {
         {{.semantics = INCLUDES, .input = -5}, 0, 0, true},
-        {{.semantics = INCLUDES, .input = 10, .cache_read = 11}, 0, 10, true},
+        {{.semantics = INCLUDES, .input = 10, .cache_read = 11}, 10, 21, true},
+        {{.semantics = INCLUDES, .input = 10, .cache_read = 990}, 10, 1000, true},
         {{.semantics = INCLUDES, .input = 10, .cache_read = 10}, 0, 10, false},
-        {{.semantics = INCLUDES, .input = 10, .cache_read = 8, .cache_write_5m = 3}, 0, 10, true},
+        {{.semantics = INCLUDES, .input = 10, .cache_read = 8, .cache_write_5m = 3}, 10, 21, true},
         {{.semantics = INCLUDES, .input = 10, .image_in = 7, .audio_in = 4}, 0, 10, true},
         {{.semantics = INCLUDES, .input = 10, .image_in = 6, .audio_in = 4}, 0, 10, false},
         {{.semantics = INCLUDES, .input = 10, .cache_read = 8, .image_in = 3}, 0, 10, true},
@@ -42,10 +45,14 @@ static void absurd_counts_are_cut_and_marked(void **state)
         {{.semantics = EXCLUDES, .input = 10, .cache_read = -11}, 10, 10, true},
         {{.semantics = EXCLUDES, .input = INT64_MAX, .cache_write_1h = INT64_MAX},
          TG_USAGE_TOKENS_MAX, INT64_C(2) * TG_USAGE_TOKENS_MAX, true},
-        {{.semantics = INCLUDES, .input = INT64_MIN, .cache_read = INT64_MAX}, 0, 0, true},
+        {{.semantics = INCLUDES, .input = INT64_MIN, .cache_read = INT64_MAX}, 0,
+         TG_USAGE_TOKENS_MAX, true},
         {{.output = 5, .reasoning = 6}, 0, 0, true},
         {{.output = 5, .audio_out = 6}, 0, 0, true},
         {{.tool_calls = -1}, 0, 0, true},
+        {{.tool_calls = 1, .tools = {2}}, 0, 0, true},
+        {{.tool_calls = 3, .tools = {2, 1}}, 0, 0, false},
+        {{.tool_calls = 3, .tools = {-2, 1}}, 0, 0, true},
     };
 
     (void)state;
@@ -57,8 +64,26 @@ static void absurd_counts_are_cut_and_marked(void **state)
         assert_int_equal(tg_usage_base_tokens(&usage), cases[i].base);
         assert_int_equal(tg_usage_input_total(&usage), cases[i].total);
         assert_true(usage.reasoning <= usage.output && usage.audio_out <= usage.output);
-        assert_true(usage.tool_calls >= 0);
+        assert_true(usage.tool_calls >= 0 && tg_usage_other_tools(&usage) >= 0);
     }
+}
+
+static void tools_are_counted_by_kind_and_in_all(void **state)
+{
+    struct tg_usage usage = {.tool_calls = 4};
+
+    (void)state;
+    tg_usage_add_tool(&usage, TG_TOOL_WEB_SEARCH, 2);
+    tg_usage_add_tool(&usage, TG_TOOL_FILE_SEARCH, 1);
+    assert_int_equal(usage.tool_calls, 7);
+    assert_int_equal(usage.tools[TG_TOOL_WEB_SEARCH], 2);
+    assert_int_equal(tg_usage_other_tools(&usage), 4);
+    tg_usage_add_tool(&usage, TG_TOOL_WEB_SEARCH, INT64_MAX);
+    tg_usage_clamp(&usage);
+    assert_true(usage.clamped);
+    assert_int_equal(usage.tool_calls, TG_USAGE_TOKENS_MAX);
+    for (int i = 0; i < TG_TOOL__COUNT; i++)
+        assert_true(strlen(tg_tool_name((enum tg_tool)i)) > 0);
 }
 
 static void base_is_never_negative_even_unclamped(void **state)
@@ -92,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_request_has_one_base_in_every_dialect),
         cmocka_unit_test(absurd_counts_are_cut_and_marked),
+        cmocka_unit_test(tools_are_counted_by_kind_and_in_all),
         cmocka_unit_test(base_is_never_negative_even_unclamped),
         cmocka_unit_test(empty_means_nothing_to_charge),
     };

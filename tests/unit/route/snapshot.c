@@ -36,8 +36,9 @@ static struct tg_ability_row abilities[] = {
     ABILITY("default", "claude-opus-4-8[1m]", 2, 0),
 };
 static struct tg_price_row prices[] = {
-    {"gpt-*", {.input = "1"}},   {"gpt-4*", {.input = "2"}}, {"gpt-4o", {.input = "3"}},
-    {"*-mini", {.input = "4"}}, {"*", {.input = "5"}},
+    {"gpt-*", {.rates.input = "1"}},  {"gpt-4*", {.rates.input = "2"}},
+    {"gpt-4o", {.rates.input = "3"}}, {"*-mini", {.rates.input = "4"}},
+    {"*", {.rates.input = "5"}},
 };
 static struct tg_group_row groups[] = {{"default", "1", ""}, {"vip", "0.8", ""}};
 static struct tg_group_access_row access[] = {

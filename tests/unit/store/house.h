@@ -40,6 +40,8 @@ void its_key_opens_with_the_identity_of_its_row_only(void **state);
 void a_disabled_channel_is_not_read_for_routing(void **state);
 void bad_channels_leave_nothing_behind(void **state);
 void prices_round_trip_and_are_replaced_whole(void **state);
+void every_form_of_price_round_trips(void **state);
+void an_import_is_whole_or_nothing(void **state);
 void ratios_round_trip(void **state);
 void every_change_is_in_the_audit_chain(void **state);
 void a_changed_audit_row_breaks_the_chain(void **state);

@@ -168,9 +168,9 @@ void prices_round_trip_and_are_replaced_whole(void **state)
 {
     struct house *house = *state;
     struct tg_price price = {.form = TG_PRICE_TOKEN,
-                             .input = "2.50",
-                             .output = "0.0000000001",
-                             .cache_read = "1",
+                             .rates.input = "2.50",
+                             .rates.output = "0.0000000001",
+                             .rates.cache_read = "1",
                              .tool_call = "0.01",
                              .max_output_tokens = 16384};
     struct tg_routing_rows rows;
@@ -182,10 +182,10 @@ void prices_round_trip_and_are_replaced_whole(void **state)
     assert_int_equal(rows.price_count, 1);
     assert_string_equal(rows.prices[0].model, "gpt-a");
     assert_int_equal(rows.prices[0].price.form, TG_PRICE_TOKEN);
-    assert_string_equal(rows.prices[0].price.input, "2.5");
-    assert_string_equal(rows.prices[0].price.output, "0.0000000001");
-    assert_string_equal(rows.prices[0].price.cache_read, "1");
-    assert_string_equal(rows.prices[0].price.image, "");
+    assert_string_equal(rows.prices[0].price.rates.input, "2.5");
+    assert_string_equal(rows.prices[0].price.rates.output, "0.0000000001");
+    assert_string_equal(rows.prices[0].price.rates.cache_read, "1");
+    assert_string_equal(rows.prices[0].price.rates.image, "");
     assert_string_equal(rows.prices[0].price.tool_call, "0.01");
     assert_string_equal(rows.prices[0].price.hash, price.hash);
     assert_int_equal(rows.prices[0].price.max_output_tokens, 16384);
@@ -196,11 +196,71 @@ void prices_round_trip_and_are_replaced_whole(void **state)
     assert_int_equal(rows.price_count, 1);
     assert_int_equal(rows.prices[0].price.form, TG_PRICE_CALL);
     assert_string_equal(rows.prices[0].price.call, "100");
-    assert_string_equal(rows.prices[0].price.input, "");
+    assert_string_equal(rows.prices[0].price.rates.input, "");
     assert_string_equal(rows.prices[0].price.tool_call, "");
     assert_int_equal(rows.version, 3);
     assert_int_equal(tg_store_price_set(house->db, &house->actor, "a,b", &price, &house->err),
                      TG_CLASS_INVALID);
+}
+
+void every_form_of_price_round_trips(void **state)
+{
+    struct house *house = *state;
+    struct tg_price_row prices[] = {
+        {"by-expression", {.form = TG_PRICE_EXPRESSION, .expression = "p * price.input + c * 2",
+                           .rates = {.input = "0.5"}}},
+        {"by-tier", {.form = TG_PRICE_TIER,
+                     .rates = {.input = "1", .output = "2"},
+                     .tiers = {{200000, {.input = "2", .output = "4.5"}}},
+                     .tier_count = 1,
+                     .tools = {[TG_TOOL_WEB_SEARCH] = "0.01"},
+                     .context_tokens = 1000000,
+                     .vendor = "a vendor",
+                     .dated = "2026-11-30"}},
+        {"gpt-*", {.form = TG_PRICE_TOKEN, .rates = {.input = "9", .output = "9"}}},
+    };
+    struct tg_price_import import = {.rows = prices, .count = TG_COUNT_OF(prices)};
+    struct tg_price_rows got;
+
+    assert_int_equal(tg_store_price_import(house->db, &house->actor, &import, &house->err), TG_OK);
+    assert_int_equal(import.set, 3);
+    assert_int_equal(tg_store_prices(house->db, house->arena, &got, &house->err), TG_OK);
+    assert_int_equal(got.count, 3);
+    assert_int_equal(got.rows[0].price.form, TG_PRICE_EXPRESSION);
+    assert_string_equal(got.rows[0].price.expression, "p * price.input + c * 2");
+    assert_string_equal(got.rows[0].price.rates.input, "0.5");
+    assert_int_equal(got.rows[1].price.form, TG_PRICE_TIER);
+    assert_int_equal(got.rows[1].price.tier_count, 1);
+    assert_int_equal(got.rows[1].price.tiers[0].above, 200000);
+    assert_string_equal(got.rows[1].price.tiers[0].rates.output, "4.5");
+    assert_string_equal(got.rows[1].price.tools[TG_TOOL_WEB_SEARCH], "0.01");
+    assert_int_equal(got.rows[1].price.context_tokens, 1000000);
+    assert_string_equal(got.rows[1].price.vendor, "a vendor");
+    assert_string_equal(got.rows[1].price.dated, "2026-11-30");
+    assert_string_equal(got.rows[2].model, "gpt-*");
+    assert_null(got.rows[2].price.expression);
+    import.missing_only = true;
+    import.rows = prices + 1;
+    import.count = 2;
+    assert_int_equal(tg_store_price_import(house->db, &house->actor, &import, &house->err), TG_OK);
+    assert_int_equal(import.set, 0);
+    assert_int_equal(import.left, 2);
+    test_mariadb_sql(house->server, "main",
+                     "UPDATE model_prices SET tiers = '[7]' WHERE model = 'by-tier'");
+    assert_int_equal(tg_store_prices(house->db, house->arena, &got, &house->err), TG_OK);
+    assert_int_equal(got.rows[1].price.form, TG_PRICE_FORM__COUNT);
+}
+
+void an_import_is_whole_or_nothing(void **state)
+{
+    struct house *house = *state;
+    const struct tg_price price = {.form = TG_PRICE_CALL, .call = "1"};
+    const struct tg_price_row prices[] = {{"good", price}, {"not,good", price}};
+    struct tg_price_import import = {.rows = prices, .count = 2};
+
+    assert_int_equal(tg_store_price_import(house->db, &house->actor, &import, &house->err),
+                     TG_CLASS_INVALID);
+    assert_int_equal(routing(house).price_count, 0);
 }
 
 void ratios_round_trip(void **state)

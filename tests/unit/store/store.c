@@ -115,6 +115,8 @@ int main(void)
         CASE(a_disabled_channel_is_not_read_for_routing),
         CASE(bad_channels_leave_nothing_behind),
         CASE(prices_round_trip_and_are_replaced_whole),
+        CASE(every_form_of_price_round_trips),
+        CASE(an_import_is_whole_or_nothing),
         CASE(ratios_round_trip),
         CASE(every_change_is_in_the_audit_chain),
         CASE(a_changed_audit_row_breaks_the_chain),

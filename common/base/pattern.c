@@ -1,4 +1,4 @@
-#include "fcgi-app/route/snapshot_build.h"
+#include "common/base/pattern.h"
 
 #include <string.h>
 
