@@ -34,11 +34,15 @@ enum tg_class tg_apply_token(struct tg_apply *apply, const struct tg_token_chang
 enum tg_class tg_apply_credit(struct tg_apply *apply, const struct tg_credit_new *credit,
                               struct tg_id *ret_id, bool *ret_pushed, struct tg_error *err)
     must_check non_null(1, 2, 3, 4, 5);
-/* Makes a token and its text, which leaves through <text> and nowhere else (wipe it). */
+/* Makes a token. Its text leaves through ret->text and nowhere else (wipe it). */
+struct tg_apply_token_made {
+    int64_t id;
+    char text[TG_TOKEN_TEXT];
+};
+/* key_hmac and hint of <wish> are made here; <pepper> is tg_secrets' token_pepper. */
 enum tg_class tg_apply_token_new(struct tg_apply *apply, const struct tg_token_new *wish,
-                                 const uint8_t pepper[TG_KEY_BYTES], char text[TG_TOKEN_TEXT],
-                                 int64_t *ret_id, struct tg_error *err) must_check
-    non_null(1, 2, 4, 5, 6);
+                                 const uint8_t *pepper, struct tg_apply_token_made *ret,
+                                 struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
 
 /* Tells every worker what was changed: "channels", "prices", "groups", "options", "users". False
  * when Redis is away: they see it within snapshot.interval. */

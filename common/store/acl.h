@@ -2,7 +2,8 @@
  *
  * Permissions are words of a table in the console's code; here they are texts.
  *
- * Errors   those of db.h; TG_CLASS_NOT_FOUND "user_not_found"; TG_CLASS_INVALID of check.h.
+ * Errors   those of db.h; TG_CLASS_NOT_FOUND "user_not_found"; TG_CLASS_INVALID
+ *          "invalid_permission".
  * Owns     rows live in the arena given.
  * Threads  as the connection.  Blocks  on the database.
  */

@@ -102,6 +102,16 @@ out:
     tg_db_rows_free(rows);
 }
 
+enum tg_class tg_change_note(struct tg_db *db, const struct tg_actor *actor,
+                             const struct tg_audit_note *note, struct tg_error *err)
+{
+    struct tg_change change;
+
+    tg_change_begin(&change, db, actor, err);
+    tg_change_audit(&change, note);
+    return tg_change_end(&change);
+}
+
 void tg_change_routing(struct tg_change *change)
 {
     tg_change_run(change, "UPDATE routing_version SET version = version + 1 WHERE id = 1", NULL,

@@ -51,3 +51,19 @@ enum tg_class tg_check_model(const char *model, struct tg_error *err)
         snprintf(err->param, sizeof err->param, "model");
     return TG_CLASS_INVALID;
 }
+
+enum tg_class tg_check_ratio(const char *text, struct tg_error *err)
+{
+    size_t whole = strspn(text, "0123456789"), places = 0;
+
+    if (text[whole] == '.')
+        places = strspn(text + whole + 1, "0123456789");
+    if (whole > 0 && whole <= 6 && (text[whole] != '.' || places > 0) && places <= 10 &&
+        text[whole + (places != 0 ? places + 1 : 0)] == '\0')
+        return TG_OK;
+    tg_fail(err, TG_CLASS_INVALID, "invalid_ratio",
+            "a ratio is a decimal number from 0 to 999999 with at most 10 places");
+    if (err != NULL)
+        snprintf(err->param, sizeof err->param, "ratio");
+    return TG_CLASS_INVALID;
+}

@@ -14,7 +14,7 @@
 #include "common/json/writer.h"
 #include "common/sql/db.h"
 
-enum { TG_PAGE_MOST = 500, TG_PAGE_USUAL = 50 };
+enum { TG_PAGE_MOST = 500, TG_PAGE_USUAL = 50, TG_CURSOR_TEXT = 1700 };
 
 struct tg_page {
     int limit;         /* rows; 0: TG_PAGE_USUAL; at most TG_PAGE_MOST */

@@ -25,12 +25,13 @@ enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter
                                const struct tg_page *page, struct tg_json_writer *out,
                                struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
 /* CSV (RFC 4180) of the same rows; a cell that a spreadsheet would run gets a ' in front. The
- * first call (page->after NULL) writes the header too. *ret_next is the cursor to go on with, ""
- * at the end; its room is TG_CURSOR_TEXT. */
-enum { TG_CURSOR_TEXT = 600 };
+ * first page has the header too. */
+struct tg_csv {
+    struct tg_buf *out;
+    char next[TG_CURSOR_TEXT]; /* out: the cursor to go on with, "" at the end */
+};
 enum tg_class tg_csv_requests(struct tg_db *log, const struct tg_request_filter *filter,
-                              const struct tg_page *page, struct tg_buf *out,
-                              char ret_next[TG_CURSOR_TEXT], struct tg_error *err) must_check
-    non_null(1, 2, 3, 4);
+                              const struct tg_page *page, struct tg_csv *csv,
+                              struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
 
 #endif

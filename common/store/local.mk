@@ -36,13 +36,22 @@ libcommon_a_SOURCES += \
 
 # The console's side: who is logged in, what may be changed, pages of rows.
 libcommon_a_SOURCES += \
-	common/store/session.h \
-	common/store/pat.h \
-	common/store/login_attempt.h \
-	common/store/acl.h \
-	common/store/person.h \
-	common/store/token_change.h \
-	common/store/channel_change.h \
-	common/store/list.h \
-	common/store/list_requests.h \
-	common/store/usage_sum.h
+	common/store/session.c common/store/session.h \
+	common/store/pat.c common/store/pat.h \
+	common/store/login_attempt.c common/store/login_attempt.h \
+	common/store/acl.c common/store/acl.h \
+	common/store/authver.c common/store/authver.h \
+	common/store/person.c common/store/person.h \
+	common/store/token_change.c common/store/token_change.h \
+	common/store/channel_parts.c common/store/channel_parts.h \
+	common/store/channel_change.c common/store/channel_change.h \
+	common/store/channel_key.c \
+	common/store/group_access.c \
+	common/store/columns.c common/store/columns.h \
+	common/store/paging.c common/store/paging.h common/store/list.h \
+	common/store/list_users.c \
+	common/store/list_routes.c \
+	common/store/list_prices.c \
+	common/store/list_audit.c \
+	common/store/list_requests.c common/store/list_requests.h \
+	common/store/usage_sum.c common/store/usage_sum.h

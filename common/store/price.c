@@ -184,3 +184,21 @@ enum tg_class tg_store_price_import(struct tg_db *db, const struct tg_actor *act
     tg_change_routing(&change);
     return tg_change_end(&change);
 }
+
+enum tg_class tg_store_price_delete(struct tg_db *db, const struct tg_actor *actor,
+                                    const char *model, struct tg_error *err)
+{
+    struct tg_change change;
+
+    tg_change_begin(&change, db, actor, err);
+    tg_change_run(&change, "DELETE FROM model_prices WHERE model = ?",
+                  (struct tg_db_value[]){TG_DB_S(model)}, 1);
+    if (change.class == TG_OK && change.done.affected == 0)
+        change.class = tg_fail(err, TG_CLASS_NOT_FOUND, "price_not_found",
+                               "there is no price for %s", model);
+    tg_change_routing(&change);
+    tg_change_audit(&change, &(struct tg_audit_note){.action = "price.delete",
+                                                     .object_type = "price",
+                                                     .object_id = model});
+    return tg_change_end(&change);
+}

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/json/lex.h"
+#include "common/json/writer.h"
 
 enum tg_class tg_store_failed(const struct tg_db *db, enum tg_class class, struct tg_error *err)
 {
@@ -59,4 +61,38 @@ int64_t tg_store_time(const struct tg_db_rows *rows, int column)
     if (text != NULL && !tg_time_parse(text, &when))
         tg_assert(!"the column is a DATETIME");
     return when;
+}
+
+void tg_store_cut(const char *text, char *ret, size_t room)
+{
+    size_t len = strlen(text), at = 0, used = 0;
+
+    while (at < len) {
+        size_t good = tg_utf8_len(text + at, len - at);
+        bool plain = good > 0 && (unsigned char)text[at] >= 0x20 && text[at] != 0x7f;
+
+        if (used + (plain ? good : 1) >= room)
+            break;
+        if (plain)
+            memcpy(ret + used, text + at, good);
+        else
+            ret[used] = '?';
+        used += plain ? good : 1;
+        at += good > 0 ? good : 1;
+    }
+    ret[used] = '\0';
+}
+
+const char *tg_store_list_json(struct tg_buf *buf, const char *const *list, size_t count)
+{
+    struct tg_json_writer out;
+
+    if (list == NULL)
+        return NULL;
+    tg_json_writer_init(&out, buf);
+    tg_json_begin_array(&out);
+    for (size_t i = 0; i < count; i++)
+        tg_json_write_str(&out, list[i]);
+    tg_json_end_array(&out);
+    return tg_buf_text(buf);
 }

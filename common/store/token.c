@@ -22,22 +22,6 @@ static enum tg_class check(const struct tg_token_new *token, struct tg_error *er
     return class;
 }
 
-/* ["a","b"], or NULL for no list at all. */
-static const char *list_json(struct tg_buf *buf, const char *const *list, size_t count)
-{
-    struct tg_json_writer out;
-
-    tg_buf_init(buf, 0);
-    if (list == NULL)
-        return NULL;
-    tg_json_writer_init(&out, buf);
-    tg_json_begin_array(&out);
-    for (size_t i = 0; i < count; i++)
-        tg_json_write_str(&out, list[i]);
-    tg_json_end_array(&out);
-    return tg_buf_text(buf);
-}
-
 static void write_raw(struct tg_json_writer *out, const char *key, const struct tg_buf *json)
 {
     if (json->len == 0)
@@ -85,6 +69,8 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
     if (class != TG_OK)
         return class;
     tg_time_format_sql(token->expires_unix_us, expires);
+    tg_buf_init(&models, 0);
+    tg_buf_init(&addresses, 0);
     const struct tg_db_value values[] = {
         TG_DB_S(token->key_hmac),
         TG_DB_I(token->user_id),
@@ -94,9 +80,10 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
         TG_DB_I(token->unlimited),
         TG_DB_I(token->remain_quota),
         TG_DB_S(token->expires_unix_us != 0 ? expires : NULL),
-        TG_DB_S(list_json(&models, token->models, token->model_count)),
-        TG_DB_S(list_json(&addresses, token->address_count != 0 ? token->addresses : NULL,
-                          token->address_count))};
+        TG_DB_S(tg_store_list_json(&models, token->models, token->model_count)),
+        TG_DB_S(tg_store_list_json(&addresses,
+                                   token->address_count != 0 ? token->addresses : NULL,
+                                   token->address_count))};
 
     tg_change_begin(&change, db, actor, err);
     tg_change_run(&change,

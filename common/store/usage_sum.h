@@ -44,16 +44,23 @@ struct tg_usage_row {
     int64_t id;        /* user, token, channel; 0 otherwise */
     struct tg_usage_sum sum;
 };
-/* The <limit> with the highest quota (hours and days: the first), at most 1,000. */
+struct tg_usage_wish {
+    enum tg_usage_part part;
+    int limit; /* at most 1,000 */
+};
+struct tg_usage_list {
+    enum tg_usage_part part;
+    struct tg_usage_row *rows;
+    size_t count;
+};
+/* The <limit> with the highest quota; of hours and days: the first. */
 enum tg_class tg_usage_by(struct tg_db *log, struct tg_arena *arena,
-                          const struct tg_usage_filter *filter, enum tg_usage_part part, int limit,
-                          struct tg_usage_row **ret, size_t *ret_count) must_check
-    non_null(1, 2, 3, 6, 7);
+                          const struct tg_usage_filter *filter, const struct tg_usage_wish *wish,
+                          struct tg_usage_list *ret) must_check non_null(1, 2, 3, 4, 5);
 
-/* Names for ids, from the main database: "" for what is not there. */
+/* Labels for ids, from the main database; what is not there keeps "". */
 enum tg_class tg_usage_names(struct tg_db *main_db, struct tg_arena *arena,
-                             enum tg_usage_part part, struct tg_usage_row *rows, size_t count)
-    must_check non_null(1, 2);
+                             struct tg_usage_list *list) must_check non_null(1, 2, 3);
 /* Its members, into an object that is open. */
 void tg_usage_write(const struct tg_usage_sum *sum, struct tg_json_writer *out) non_null(1, 2);
 

@@ -1,0 +1,129 @@
+#include "common/store/channel_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/store/check.h"
+#include "common/store/routing.h"
+
+enum { KEY_LIMIT = 8000, HINT_BYTES = 4, LONG_KEY = 16 };
+
+enum tg_class tg_channel_check_url(const char *url, struct tg_error *err)
+{
+    const char *host = strncmp(url, "https://", 8) == 0  ? url + 8
+                       : strncmp(url, "http://", 7) == 0 ? url + 7
+                                                         : NULL;
+    size_t len = strlen(url);
+
+    for (const char *at = url; *at != '\0'; at++)
+        if (*at <= 0x20 || *at >= 0x7f || strchr("\"'<>\\^`{|}#?", *at) != NULL)
+            host = NULL;
+    if (host == NULL || *host == '\0' || *host == '/' || len > 512 ||
+        memchr(host, '@', strcspn(host, "/")) != NULL)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_url",
+                       "a base URL is http(s)://HOST[:PORT][/PATH] without account, query and "
+                       "fragment");
+    return TG_OK;
+}
+
+static enum tg_class check_count(size_t count, struct tg_error *err)
+{
+    if (count == 0 || count > TG_CHANNEL_LIST_MOST)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_list",
+                       "a channel has 1 to %d models and groups", TG_CHANNEL_LIST_MOST);
+    return TG_OK;
+}
+
+enum tg_class tg_channel_check_models(const char *const *list, size_t count, struct tg_error *err)
+{
+    enum tg_class class = check_count(count, err);
+
+    for (size_t i = 0; i < count && class == TG_OK; i++)
+        class = tg_check_model(list[i], err);
+    return class;
+}
+
+enum tg_class tg_channel_check_groups(const char *const *list, size_t count, struct tg_error *err)
+{
+    enum tg_class class = check_count(count, err);
+
+    for (size_t i = 0; i < count && class == TG_OK; i++)
+        class = tg_check_name("group", list[i], err);
+    return class;
+}
+
+enum tg_class tg_channel_check_weight(int64_t weight, struct tg_error *err)
+{
+    if (weight < 0 || weight > TG_CHANNEL_WEIGHT_MOST)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_weight", "a weight is 0 to %d",
+                       TG_CHANNEL_WEIGHT_MOST);
+    return TG_OK;
+}
+
+enum tg_class tg_channel_check_key(const char *key, struct tg_error *err)
+{
+    size_t len = strlen(key);
+
+    if (len == 0 || len > KEY_LIMIT || strpbrk(key, "\r\n") != NULL)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_key",
+                       "a key is one line of at most %d bytes", KEY_LIMIT);
+    return TG_OK;
+}
+
+/* A name out of JSON_TABLE, whose own collation may hold "GPT" and "gpt" for the same. */
+#define EXACT(name) "CONVERT(" name " USING utf8mb4) COLLATE utf8mb4_bin"
+
+void tg_channel_rewrite_abilities(struct tg_change *change, int64_t channel_id)
+{
+    tg_change_run(change, "DELETE FROM abilities WHERE channel_id = ?", &TG_DB_I(channel_id), 1);
+    tg_change_run(change,
+                  "INSERT INTO abilities (group_name, model, channel_id, enabled, priority, "
+                  "weight) SELECT DISTINCT " EXACT("g.name") ", " EXACT("m.name") ", c.id, "
+                  "c.status = 'enabled', c.priority, c.weight FROM channels c, "
+                  "JSON_TABLE(c.models, '$[*]' COLUMNS (name VARCHAR(191) PATH '$')) m, "
+                  "JSON_TABLE(c.groups_list, '$[*]' COLUMNS (name VARCHAR(64) PATH '$')) g "
+                  "WHERE c.id = ?",
+                  &TG_DB_I(channel_id), 1);
+    tg_change_routing(change);
+}
+
+int64_t tg_channel_add_key(struct tg_change *change, const struct tg_channel_key_new *key,
+                           int64_t position)
+{
+    char aad[TG_KEY_AAD_TEXT], hint[HINT_BYTES + 1] = "";
+    size_t len = strlen(key->key);
+    struct tg_buf sealed;
+    int64_t key_id;
+
+    if (len >= LONG_KEY) /* four characters of a short key are too much of it */
+        snprintf(hint, sizeof hint, "%s", key->key + len - HINT_BYTES);
+    const struct tg_db_value values[] = {TG_DB_I(key->channel_id), TG_DB_I(position),
+                                         TG_DB_I(key->key_version), TG_DB_S(hint)};
+
+    tg_change_run(change,
+                  "INSERT INTO channel_keys (channel_id, position, sealed, key_version, hint) "
+                  "VALUES (?, ?, '', ?, ?)",
+                  values, TG_COUNT_OF(values));
+    if (change->class != TG_OK)
+        return 0;
+    key_id = change->done.last_id;
+    tg_channel_key_aad(key_id, aad);
+    tg_buf_init(&sealed, 0);
+    tg_seal(key->seal_public, aad, key->key, &sealed);
+    tg_change_run(change, "UPDATE channel_keys SET sealed = ? WHERE id = ?",
+                  (struct tg_db_value[]){TG_DB_B(sealed.data, sealed.len), TG_DB_I(key_id)}, 2);
+    tg_buf_done(&sealed);
+    return key_id;
+}
+
+void tg_channel_note(struct tg_change *change, int64_t channel_id, const struct tg_audit_note *note)
+{
+    char id[24];
+    struct tg_audit_note full = *note;
+
+    snprintf(id, sizeof id, "%" PRId64, channel_id);
+    full.object_type = "channel";
+    full.object_id = id;
+    tg_change_audit(change, &full);
+}
