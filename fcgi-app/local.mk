@@ -11,8 +11,8 @@ libgateway_a_SOURCES = \
 	fcgi-app/shared.c \
 	fcgi-app/worker.c \
 	fcgi-app/pipeline.c fcgi-app/pipeline.h
-GATEWAY_LIBS = libgateway.a libconvert.a libcount.a libcommon.a $(FCGI_LIBS) $(CURL_LIBS) \
-	$(COMMON_LIBS)
+GATEWAY_LIBS = libgateway.a libconvert.a libcount.a libregex.a libcommon.a $(FCGI_LIBS) \
+	$(CURL_LIBS) $(PCRE2_LIBS) $(COMMON_LIBS)
 
 include fcgi-app/pool/local.mk
 libgateway_a_SOURCES += \

@@ -34,10 +34,15 @@ include tests/unit/daemon/local.mk
 include tests/unit/ctl/local.mk
 endif
 
+# Token ids of what it reads: tests/tokens and tests/bench compare them with tiktoken's.
+check_PROGRAMS += count-tokens
+count_tokens_SOURCES = tests/unit/count/tokens.c
+count_tokens_LDADD = $(COUNT_LIBS)
+
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/style/local.mk
 
 # What tests/run needs; these folders have no counterpart in a build tree.
 EXTRA_DIST += tests/run tests/conftest.py tests/pytest.ini tests/requirements.txt \
-	tests/simulator tests/lib tests/integration tests/servers tests/clients tests/endurance
+	tests/simulator tests/lib tests/integration tests/servers tests/clients tests/tokens tests/endurance

@@ -35,7 +35,17 @@ fuzz_chat_event_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"chat_event"'
 fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-chat_event
 
+check_PROGRAMS += fuzz-bpe
+fuzz_bpe_SOURCES = tests/fuzz/bpe.c $(FUZZ_SOURCES)
+fuzz_bpe_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"bpe"'
+fuzz_bpe_LDADD = $(COUNT_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-bpe
+
 EXTRA_DIST += tests/fuzz/replay.c \
+	tests/fuzz/corpus/bpe/blanks \
+	tests/fuzz/corpus/bpe/edges \
+	tests/fuzz/corpus/bpe/long \
+	tests/fuzz/corpus/bpe/ranks \
 	tests/fuzz/corpus/chat_event/answer \
 	tests/fuzz/corpus/chat_event/content \
 	tests/fuzz/corpus/chat_event/error \
