@@ -14,7 +14,8 @@ enum {
     SLOW_AFTER_US = 10000000, /* then a body must come at SLOW_BYTES a second (AMENDMENTS T5) */
     SLOW_BYTES = 4096,
     UNKNOWN_CALLER_MOST = 64 * 1024, /* internal calls prove themselves by what their body says */
-    MODEL_NAME_MOST = 191            /* what the records hold */
+    MODEL_NAME_MOST = 191,           /* what the records hold */
+    ANSWERS_MOST = 128               /* as OpenAI allows */
 };
 
 /* ---- arrival ---- */
@@ -215,6 +216,20 @@ static enum tg_class take_flags(struct tg_request *req)
     return TG_OK;
 }
 
+/* Each answer may use the whole output: all of them are deposited for. */
+static enum tg_class take_answers(struct tg_request *req)
+{
+    enum tg_json_got got = tg_json_get_int(req->json, "n", &req->answers);
+
+    if (is_missing(got)) {
+        req->answers = 1;
+        return TG_OK;
+    }
+    if (got != TG_JSON_GOT || req->answers < 1 || req->answers > ANSWERS_MOST)
+        return invalid(req, "n", "a whole number from 1 to 128");
+    return TG_OK;
+}
+
 /* The newer name wins when both are given. */
 static enum tg_class take_ceiling(struct tg_request *req)
 {
@@ -226,8 +241,8 @@ static enum tg_class take_ceiling(struct tg_request *req)
 
         if (is_missing(got))
             continue;
-        if (got != TG_JSON_GOT || value < 0)
-            return invalid(req, names[i], "a whole number, 0 or more");
+        if (got != TG_JSON_GOT || value < 1)
+            return invalid(req, names[i], "a whole number, 1 or more");
         req->max_output_tokens = value;
     }
     return TG_OK;
@@ -248,6 +263,8 @@ static enum tg_class understand(struct tg_request *req)
         class = take_flags(req);
     if (class == TG_OK)
         class = take_ceiling(req);
+    if (class == TG_OK)
+        class = take_answers(req);
     return class;
 }
 

@@ -54,6 +54,7 @@ struct tg_request {
     const char *model; /* as the client wrote it */
     bool stream, wants_usage;
     int64_t max_output_tokens; /* 0: not given */
+    int64_t answers;           /* asked for: `n` */
 
     /* rules: the plan; one quote per model, the requested one first */
     struct tg_quote *quotes;
@@ -73,6 +74,7 @@ struct tg_request {
     int attempt_count;
     const struct tg_attempt *served; /* the attempt whose content was or would be delivered */
     const struct tg_quote *quote;    /* of that attempt */
+    const struct tg_quote *trying;   /* of the attempt that runs */
     int answer_status;               /* HTTP status sent or to be sent to the client */
     bool headers_sent, content_sent;
     enum tg_end_reason end_reason;

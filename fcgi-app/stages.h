@@ -27,6 +27,10 @@ void tg_stage_settle(struct tg_request *req) non_null(1);
 void tg_stage_remember(struct tg_request *req) non_null(1);
 void tg_body_done(struct tg_request *req) non_null(1); /* unmaps, frees the tree */
 
+/* Makes the deposit at least this large before a dearer attempt (another model, group or price).
+ * Errors: FUNDS when user or token are short of the difference, OVERLOAD; both NO_RETRY. */
+enum tg_class tg_hold_raise(struct tg_request *req, int64_t deposit_quota, struct tg_error *err)
+    must_check non_null(1, 3);
 /* Renews the deposit's lease when it is time; <output_tokens> were delivered so far. Called by the
  * stream engine's tick. Blocks at most ledger.settle_timeout; a failure is tried again later. */
 void tg_hold_tick(struct tg_request *req, int64_t now_us, int64_t output_tokens) non_null(1);

@@ -12,6 +12,8 @@ const struct ctl_command ctl_commands[] = {
     {"user enable", "NAME", "let a user's tokens work again", 1, false, ctl_cmd_user_enable},
     {"user disable", "NAME", "refuse all tokens of a user from the next request on", 1, false,
      ctl_cmd_user_disable},
+    {"user set", "NAME --accept-unpriced yes|no",
+     "does the user take the default price for models without one?", 1, false, ctl_cmd_user_set},
     {"token create",
      "--user NAME [--name N] [--limit USD | --unlimited] [--expires TIME] [--models LIST] "
      "[--allow LIST] [--group G]",

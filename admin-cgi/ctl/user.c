@@ -1,4 +1,4 @@
-/* create-admin, user add, user enable, user disable, credit. */
+/* create-admin, user add, user enable, user disable, user set, credit. */
 #include "admin-cgi/ctl/commands.h"
 
 #include <string.h>
@@ -123,8 +123,27 @@ static enum tg_class fence_all(struct ctl *ctl, fence_fn *fence, const char *con
     return class;
 }
 
+/* What is changed about a user; status or, without one, the answer to models without a price. */
+struct wish {
+    const char *username;
+    bool has_status, accepts_unpriced;
+    enum tg_status status;
+};
+
+static enum tg_class store_wish(struct ctl *ctl, const struct wish *wish, int64_t id,
+                                struct tg_entry *ret_entry)
+{
+    if (wish->has_status)
+        return tg_store_user_set_status(ctl->main_db, &ctl->actor,
+                                        &(struct tg_user_status){id, wish->status}, ret_entry,
+                                        &ctl->err);
+    return tg_store_user_accept_unpriced(ctl->main_db, &ctl->actor,
+                                         &(struct tg_user_unpriced){id, wish->accepts_unpriced},
+                                         ret_entry, &ctl->err);
+}
+
 /* Fences around the change, so that no cached credential outlives it. */
-static enum tg_class set_status(struct ctl *ctl, const char *username, enum tg_status status)
+static enum tg_class change_user(struct ctl *ctl, const struct wish *wish)
 {
     const char **hmacs = NULL;
     struct tg_entry entry;
@@ -135,7 +154,7 @@ static enum tg_class set_status(struct ctl *ctl, const char *username, enum tg_s
     if (class == TG_OK)
         class = ctl_open_redis(ctl);
     if (class == TG_OK)
-        class = tg_store_user_id(ctl->main_db, username, &id, &ctl->err);
+        class = tg_store_user_id(ctl->main_db, wish->username, &id, &ctl->err);
     if (class != TG_OK)
         return class;
     class = tg_store_user_token_hmacs(ctl->main_db, id, ctl->arena, &hmacs, &count);
@@ -145,15 +164,17 @@ static enum tg_class set_status(struct ctl *ctl, const char *username, enum tg_s
     }
     class = fence_all(ctl, tg_credential_change_begin, hmacs, count);
     if (class == TG_OK)
-        class = tg_store_user_set_status(ctl->main_db, &ctl->actor,
-                                         &(struct tg_user_status){id, status}, &entry, &ctl->err);
+        class = store_wish(ctl, wish, id, &entry);
     if (class == TG_OK)
         class = fence_all(ctl, tg_credential_change_end, hmacs, count);
     if (class != TG_OK)
         return class;
     tg_json_begin_object(&ctl->out);
     tg_json_put_int(&ctl->out, "id", id);
-    tg_json_put_str(&ctl->out, "status", tg_status_name(status));
+    if (wish->has_status)
+        tg_json_put_str(&ctl->out, "status", tg_status_name(wish->status));
+    else
+        tg_json_put_bool(&ctl->out, "accept_unpriced", wish->accepts_unpriced);
     tg_json_put_bool(&ctl->out, "pushed", ctl_push(ctl, &entry));
     tg_json_end_object(&ctl->out);
     ctl_tell_workers(ctl, "users");
@@ -162,10 +183,24 @@ static enum tg_class set_status(struct ctl *ctl, const char *username, enum tg_s
 
 enum tg_class ctl_cmd_user_enable(struct ctl *ctl, const struct ctl_args *args)
 {
-    return set_status(ctl, args->positionals[0], TG_STATUS_ENABLED);
+    return change_user(ctl, &(struct wish){.username = args->positionals[0],
+                                           .has_status = true,
+                                           .status = TG_STATUS_ENABLED});
 }
 
 enum tg_class ctl_cmd_user_disable(struct ctl *ctl, const struct ctl_args *args)
 {
-    return set_status(ctl, args->positionals[0], TG_STATUS_DISABLED);
+    return change_user(ctl, &(struct wish){.username = args->positionals[0],
+                                           .has_status = true,
+                                           .status = TG_STATUS_DISABLED});
+}
+
+enum tg_class ctl_cmd_user_set(struct ctl *ctl, const struct ctl_args *args)
+{
+    const char *accepts = ctl_option(args, "--accept-unpriced");
+
+    if (accepts == NULL || (strcmp(accepts, "yes") != 0 && strcmp(accepts, "no") != 0))
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--accept-unpriced takes yes or no");
+    return change_user(ctl, &(struct wish){.username = args->positionals[0],
+                                           .accepts_unpriced = strcmp(accepts, "yes") == 0});
 }

@@ -28,6 +28,7 @@ static const struct member {
     {TEXT, offsetof(struct tg_credential, user_group)},
     {TEXT, offsetof(struct tg_credential, group_name)},
     {FLAG, offsetof(struct tg_credential, unlimited)},
+    {FLAG, offsetof(struct tg_credential, accepts_unpriced)},
     {NUMBER, offsetof(struct tg_credential, authver)},
     {FLAG, offsetof(struct tg_credential, models_limited)},
     {TEXT, offsetof(struct tg_credential, loss_policy)},

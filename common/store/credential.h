@@ -22,6 +22,7 @@ struct tg_credential {
     const char *user_group;
     const char *group_name;      /* the token's own group; "" = the user's */
     bool unlimited;
+    bool accepts_unpriced;       /* models without a price cost the default one */
     int64_t authver;
     bool models_limited;         /* an empty list with this set allows nothing */
     const char *const *models;

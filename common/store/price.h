@@ -52,9 +52,5 @@ struct tg_price_import {
 enum tg_class tg_store_price_import(struct tg_db *db, const struct tg_actor *actor,
                                     struct tg_price_import *import, struct tg_error *err)
     must_check non_null(1, 2, 3, 4);
-/* TG_CLASS_NOT_FOUND "price_not_found". */
-enum tg_class tg_store_price_delete(struct tg_db *db, const struct tg_actor *actor,
-                                    const char *model, struct tg_error *err) must_check
-    non_null(1, 2, 3, 4);
 
 #endif

@@ -35,6 +35,15 @@ enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *
                                        const struct tg_user_status *status,
                                        struct tg_entry *ret_entry, struct tg_error *err) must_check
     non_null(1, 2, 3, 4, 5);
+/* Does the user take the default price for models that have none (price.unpriced)? */
+struct tg_user_unpriced {
+    int64_t user_id;
+    bool accepts;
+};
+enum tg_class tg_store_user_accept_unpriced(struct tg_db *db, const struct tg_actor *actor,
+                                            const struct tg_user_unpriced *wish,
+                                            struct tg_entry *ret_entry, struct tg_error *err)
+    must_check non_null(1, 2, 3, 4, 5);
 /* Fingerprints of all tokens of a user, for the fences around a change. Owns: the arena. */
 enum tg_class tg_store_user_token_hmacs(struct tg_db *db, int64_t user_id, struct tg_arena *arena,
                                         const char ***ret, size_t *ret_count) must_check

@@ -9,7 +9,7 @@ enum { AGAIN_US = 5000000, NEVER_US = INT64_C(3600000000) };
  * lost, and the size the deposit must have, so that the same money is not promised twice. */
 static int64_t earned_by(const struct tg_request *req, int64_t output_tokens)
 {
-    const struct tg_quote *quote = req->quote != NULL ? req->quote : &req->quotes[0];
+    const struct tg_quote *quote = req->trying != NULL ? req->trying : &req->quotes[0];
     const struct tg_usage usage = {.semantics = TG_USAGE_INPUT_INCLUDES_CACHE,
                                    .source = TG_USAGE_COUNTED_LOCALLY,
                                    .input = req->input_estimate,

@@ -1,4 +1,5 @@
 libgateway_a_SOURCES += \
 	fcgi-app/ledger/reserve.c \
 	fcgi-app/ledger/hold.c \
+	fcgi-app/ledger/raise.c \
 	fcgi-app/ledger/settle.c

@@ -5,7 +5,8 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
-/* The sum of what was used at the prices that were fixed when the deposit was taken. */
+/* The sum of what was used at the prices that were fixed when the deposit was taken. A formula that
+ * fails for this usage, though it did for no sample, costs the deposit. */
 static void make_bill(struct tg_request *req)
 {
     req->bill_quota = 0;
@@ -14,8 +15,11 @@ static void make_bill(struct tg_request *req)
     tg_buf_reset(&req->bill_steps);
     if (tg_bill(&req->quote->price, &req->usage, req->quote->group_ratio, &req->bill_steps,
                 &req->bill_quota) != TG_OK) {
-        tg_log(TG_LOG_ERROR, "settle", "request %s could not be billed", req->id_text);
-        req->bill_quota = 0;
+        req->bill_quota = req->deposit_quota;
+        tg_buf_printf(&req->bill_steps, "{\"failed\":true,\"quota\":%lld}",
+                      (long long)req->bill_quota);
+        tg_log(TG_LOG_ERROR, "settle", "request %s could not be billed: its deposit is charged",
+               req->id_text);
     }
 }
 

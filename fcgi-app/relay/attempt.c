@@ -90,8 +90,10 @@ static struct tg_attempt *attempt_once(struct tg_relay *relay, const struct tg_c
     relay->attempts++;
     relay->repeats += tg_relay_was_tried(relay, choice->channel.id);
     memset(ret_error, 0, sizeof *ret_error);
-    if (prepare(relay, choice, &call, ret_error) != TG_OK)
+    if (prepare(relay, choice, &call, ret_error) != TG_OK ||
+        tg_hold_raise(relay->req, choice->quote->deposit_quota, ret_error) != TG_OK)
         return tg_relay_record(relay, choice, ret_error);
+    relay->req->trying = choice->quote;
     call_upstream(relay, choice, &call, &attempt, ret_error);
     return attempt;
 }

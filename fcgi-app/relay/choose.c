@@ -1,5 +1,7 @@
 #include "fcgi-app/relay/relay.h"
 
+#include "fcgi-app/estimate.h"
+
 #include <string.h>
 
 bool tg_relay_was_tried(const struct tg_relay *relay, int64_t channel_id)
@@ -62,7 +64,7 @@ static const struct tg_quote *quote_of(struct tg_relay *relay, const struct tg_s
     own = tg_arena_calloc(relay->req->arena, 1, sizeof *own);
     *own = *relay->quote;
     own->price = tg_price_copy(relay->req->arena, price);
-    return own;
+    return tg_quote_deposit(relay->req, own, &err) == TG_OK ? own : relay->quote;
 }
 
 /* --- the choice ---------------------------------------------------------------------------- */
