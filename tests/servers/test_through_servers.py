@@ -30,8 +30,20 @@ def test_a_stream_comes_event_by_event(stack: Stack, via: Account) -> None:
     assert answer.text == "word0 word1 word2 word3"
 
 
+def test_each_event_is_passed_on_before_the_next(stack: Stack, via: Account) -> None:
+    """Nothing is sent upstream until the event before is here: no clock, and nothing to hold on to."""
+    stack.simulator.behave("m-ref", "by-hand", text=" ".join(f"w{n:02d}" for n in range(30)), c=30)
+    exchange = via.open_stream()
+    for number in range(30):
+        stack.simulator.step("m-ref")
+        exchange.read_until(b"w%02d" % number)
+        assert not exchange.body.rstrip().endswith(b": keep-alive"), "held until the next bytes"
+    stack.simulator.step("m-ref")
+    whole_stream(exchange.finish())
+
+
 @pytest.mark.parametrize("length", ["auto", None], ids=["counted", "chunked"])
-@pytest.mark.parametrize("size", [100, 3 << 20])
+@pytest.mark.parametrize("size", [100, 3 << 20, 20 << 20])
 def test_bodies(stack: Stack, via: Account, length: str | None, size: int) -> None:
     body = chat_body(text="z" * size)
     is_ok(via.post([body[at : at + 65536] for at in range(0, len(body), 65536)], length=length))
@@ -112,6 +124,28 @@ def test_gone_in_mid_stream(stack: Stack, via: Account) -> None:
     assert seen.words_sent < 100
     spent = eventually("what was delivered is charged", lambda: via.spent, 15)
     assert spent < bill({"prompt_tokens": 30, "completion_tokens": 500}, M_REF)
+
+
+def test_gone_after_the_last_event(stack: Stack, via: Account) -> None:
+    """The answer was whole when the client left without having read its end: the bill is too."""
+    stack.simulator.behave("m-ref", "ok", p=7, c=3)
+    exchange = via.open_stream()
+    exchange.read_until(b"[DONE]")
+    exchange.close()
+    via.wait_spent(33)
+
+
+@pytest.mark.parametrize("length", ["auto", None], ids=["counted", "chunked"])
+def test_gone_inside_the_body(stack: Stack, via: Account, length: str | None) -> None:
+    """Before there is a whole request: nothing reaches the provider, nothing is paid."""
+    body = chat_body(text="z" * (1 << 20))
+    framing = [("Content-Length", str(len(body)))] if length else [("Transfer-Encoding", "chunked")]
+    sock = via.client.connect("POST", "/v1/chat/completions", [*via.auth(), *framing])
+    half = body[: 1 << 19]
+    sock.sendall(half if length else b"%x\r\n%s\r\n" % (len(half), half))
+    sock.close()
+    is_ok(via.chat())
+    assert len(stack.simulator.requests()) == 1
 
 
 def test_probes(server: WebServer, stack: Stack) -> None:

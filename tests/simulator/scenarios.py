@@ -12,6 +12,7 @@ parameters: <n>ms  the delay (per token, before headers or an error)    x<n>  wo
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ SCENARIOS: dict[str, str] = {
     "empty": "200 with an answer without any text",
     "slow-headers": "the answer after a delay (before the status line)",
     "slow-tokens": "a delay before every word of the stream, and before a non-streamed answer",
+    "by-hand": "every word of a stream, and its end, waits for a POST to /_sim/step",
     "split-bytes": "every byte of the answer in a write of its own",
     "split-crlf": "CRLF line ends, with a write ending between CR and LF",
     "hang": "headers, then silence until the peer goes",
@@ -89,6 +91,7 @@ class Behaviour:
     headers: list[tuple[str, str]] = field(default_factory=list)
     recorded: str | None = None
     seen: int = 0  # requests that met this behaviour
+    steps: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
 
     def number(self, name: str, default: int | None = None) -> int:
         if default is None:

@@ -74,6 +74,8 @@ class Player:
         for delta in self.answer.deltas()[: None if limit is None else limit + 1]:
             if self.behaviour.scenario == "slow-tokens":
                 await self.connection.pause(self.behaviour.delay)
+            elif self.behaviour.scenario == "by-hand" and delta.get("content"):
+                await self.connection.until(self.behaviour.steps)
             await self.chunk(delta)
 
     async def usage(self) -> None:
@@ -99,6 +101,13 @@ class Player:
     async def play_bom(self) -> None:
         await self.sink.send(b"\xef\xbb\xbf")
         await self.play_rest()
+
+    async def play_by_hand(self) -> None:
+        await self.content()
+        await self.connection.until(self.behaviour.steps)
+        await self.chunk({}, self.answer.finish)
+        await self.usage()
+        await self.end()
 
     async def play_hang(self) -> None:
         await self.connection.pause(3600)

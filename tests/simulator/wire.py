@@ -219,6 +219,15 @@ class Connection(asyncio.Protocol):
             return
         raise PeerGone()
 
+    async def until(self, signal: asyncio.Semaphore) -> None:
+        """Waits for one release, but not longer than the peer stays. Raises PeerGone."""
+        waits = [asyncio.ensure_future(signal.acquire()), asyncio.ensure_future(self.gone.wait())]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        if self.gone.is_set():
+            raise PeerGone()
+
     def close(self) -> None:
         if self.transport is not None:
             self.transport.close()

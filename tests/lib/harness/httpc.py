@@ -85,14 +85,20 @@ class HttpClient:
             connection.send(b"0\r\n\r\n")
         return HttpExchange(connection)
 
+    def connect(self, method: str, uri: str, headers: list[tuple[str, str]]) -> socket.socket:
+        """Sends the head of a request as it is given, and returns the socket."""
+        sock = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        fields = [("Host", f"127.0.0.1:{self.port}"), *headers]
+        lines = [f"{method} {uri} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+        sock.sendall("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
+        return sock
+
     def raw(
         self, method: str, uri: str, headers: list[tuple[str, str]], body: bytes
     ) -> socket.socket:
         """Sends a request and returns its socket, for clients that do not wait for the answer."""
-        sock = socket.create_connection(("127.0.0.1", self.port), timeout=60)
-        fields = [("Host", f"127.0.0.1:{self.port}"), ("Content-Length", str(len(body))), *headers]
-        lines = [f"{method} {uri} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
-        sock.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+        sock = self.connect(method, uri, [("Content-Length", str(len(body))), *headers])
+        sock.sendall(body)
         return sock
 
     def request(self, method: str, uri: str, headers=None, body=b"", **options) -> Answer:

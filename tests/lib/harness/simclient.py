@@ -89,6 +89,10 @@ class Simulator:
     def serve_recorded(self, exchange: str, model: str = "*") -> None:
         self.call("POST", "behaviour", {"model": model, "recorded": exchange})
 
+    def step(self, model: str) -> None:
+        """The next word of a model that plays by-hand."""
+        self.call("POST", "step", {"model": model})
+
     def settings(self, **values: Any) -> None:
         self.call("POST", "settings", values)
 
