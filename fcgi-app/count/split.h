@@ -16,7 +16,7 @@ enum tg_split_rules { TG_SPLIT_CL100K, TG_SPLIT_O200K };
 /* The pattern, for tg_regex_new. */
 const char *tg_split_pattern(enum tg_split_rules rules);
 
-/* Bytes of the piece that begins <text>, which is not empty; 0 when it takes the pattern to tell. */
+/* Bytes of the piece that begins <text>, which is not empty; 0: it takes the pattern to tell. */
 size_t tg_split_ascii(enum tg_split_rules rules, const unsigned char *text, size_t len)
     must_check non_null(2);
 

@@ -64,8 +64,9 @@ fuzz_one()
         return
     fi
     mkdir -p "$corpus"
-    TOLLGATE_SOURCE=$tg_top "$work/fuzz/fuzz-$1" -max_total_time="$TG_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix="$logs/fuzz-$1-" "$corpus" \
+    TOLLGATE_SOURCE=$tg_top "$work/fuzz/fuzz-$1" -max_total_time="$TG_FUZZ_SECONDS" \
+        -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$logs/fuzz-$1-" "$corpus" \
         "$tg_top/tests/fuzz/corpus/$1"
 }
 
