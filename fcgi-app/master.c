@@ -20,7 +20,7 @@
 enum {
     DEATHS_MOST = 5, /* in DEATHS_WINDOW_US; then new workers wait that long */
     DEATHS_WINDOW_US = 10000000,
-    KILL_GRACE_US = 5000000 /* beyond drain_timeout */
+    KILL_GRACE_US = 10000000 /* beyond drain_timeout */
 };
 
 struct worker_slot {

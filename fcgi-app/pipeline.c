@@ -50,16 +50,40 @@ static enum tg_verdict timed(struct tg_request *req, enum tg_stage stage,
     return verdict;
 }
 
-/* Is the node full? Questions about its health are answered all the same. */
+/* Is the node full, or this worker of it? Questions about its health and its models do not count
+ * and are answered all the same. */
 static bool is_shed(struct tg_request *req)
 {
-    const struct tg_settings *settings = tg_worker_settings(req->worker);
-    enum tg_operation operation = req->endpoint->operation;
+    struct tg_worker *worker = req->worker;
+    const struct tg_settings *settings = tg_worker_settings(worker);
 
-    if (operation != TG_OPERATION_GENERATE && operation != TG_OPERATION_MODELS)
+    if (req->endpoint->operation != TG_OPERATION_GENERATE)
         return false;
-    return tg_shared_gauge_sum(req->worker->shared, TG_GAUGE_INFLIGHT) >
-           tg_conf_int(settings->conf, TG_OPTION_POOL_MAX_INFLIGHT);
+    req->in_flight = true;
+    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, 1);
+    return tg_shared_gauge_sum(worker->shared, TG_GAUGE_INFLIGHT) >
+               tg_conf_int(settings->conf, TG_OPTION_POOL_MAX_INFLIGHT) ||
+           tg_shared_gauge_of(worker->shared, worker->index, TG_GAUGE_INFLIGHT) >
+               settings->requests_most;
+}
+
+/* Headers that are missing may be the ones that matter: nothing is guessed from the others. */
+static enum tg_verdict check_params(struct tg_request *req)
+{
+    switch (tg_fcgi_params_flaw(req->fcgi)) {
+    case TG_FCGI_TOO_LARGE:
+        tg_fail(&req->error, TG_CLASS_HEADERS, "headers_too_large",
+                "A header is larger than %d bytes, or all are larger than %d bytes.",
+                TG_FCGI_VALUE_BYTES, TG_FCGI_PARAMS_BYTES);
+        return TG_ANSWER;
+    case TG_FCGI_MALFORMED:
+        tg_fail(&req->error, TG_CLASS_INVALID, "invalid_header",
+                "The web server sent a parameter that is none.");
+        return TG_ANSWER;
+    case TG_FCGI_SOUND:
+        break;
+    }
+    return TG_NEXT;
 }
 
 static enum tg_verdict run_stages(struct tg_request *req)
@@ -67,6 +91,8 @@ static enum tg_verdict run_stages(struct tg_request *req)
     enum tg_verdict verdict = timed(req, TG_STAGE_ENDPOINT, tg_stage_endpoint);
     unsigned operation;
 
+    if (verdict == TG_NEXT)
+        verdict = check_params(req);
     if (verdict != TG_NEXT)
         return verdict;
     if (is_shed(req)) {
@@ -128,7 +154,8 @@ static void finish(struct tg_request *req, enum tg_verdict verdict)
     tg_fcgi_end(req->fcgi);
     tg_stage_remember(req);
     tg_body_done(req);
-    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, -1);
+    if (req->in_flight)
+        tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, -1);
     tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_FINISHING, 1);
     tg_fcgi_finish(req->fcgi);
     tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_FINISHING, -1);
@@ -140,7 +167,6 @@ void tg_pipeline_serve(struct tg_worker *worker, struct tg_arena *arena, struct 
 {
     struct tg_request req = {.worker = worker, .arena = arena, .fcgi = fcgi};
 
-    tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, 1);
     tg_intake(&req);
     finish(&req, run_stages(&req));
 }

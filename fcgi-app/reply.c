@@ -24,6 +24,7 @@ static const struct {
     {413, "Content Too Large"},
     {422, "Unprocessable Content"},
     {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
     {499, "Client Closed Request"},
     {500, "Internal Server Error"},
     {501, "Not Implemented"},

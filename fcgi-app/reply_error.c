@@ -35,6 +35,8 @@ static const struct row own_rows[TG_CLASS__COUNT] = {
                             405, "NOT_FOUND", 0, NULL),
     [TG_CLASS_TOO_LARGE] = ROW(413, "invalid_request_error", "request_too_large", 413,
                                "request_too_large", 413, "INVALID_ARGUMENT", 0, NULL),
+    [TG_CLASS_HEADERS] = ROW(431, "invalid_request_error", "headers_too_large", 431,
+                             "invalid_request_error", 431, "INVALID_ARGUMENT", 0, NULL),
     [TG_CLASS_LIMIT] = ROW(429, "rate_limit_error", "rate_limit_exceeded", 429, "rate_limit_error",
                            429, "RESOURCE_EXHAUSTED", 1, NULL),
     [TG_CLASS_UNPRICED] = ROW(400, "invalid_request_error", "price_not_configured", 400,

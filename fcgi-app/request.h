@@ -39,6 +39,7 @@ struct tg_request {
 
     /* endpoint */
     const struct tg_endpoint *endpoint;
+    bool in_flight; /* counts for pool.max_inflight */
 
     /* access */
     const struct tg_credential *credential;

@@ -1,5 +1,33 @@
 #include "fcgi-app/settings.h"
 
+#include <sys/resource.h>
+
+/* A running stream has its own connection, the upstream's, and libcurl's wake-up pair; while it
+ * begins, a body's file. An idle upstream connection has three (AMENDMENTS T2). */
+enum { REQUEST_FILES = 5, IDLE_FILES = 3, OTHER_FILES = 40, FREE_THREADS = 8 };
+
+/* Descriptors are shared out before they run out: above the limits requests are shed. */
+static void share_out(struct tg_settings *settings)
+{
+    const struct tg_conf *conf = settings->conf;
+    int64_t threads = tg_conf_int(conf, TG_OPTION_POOL_THREADS_MAX);
+    int64_t idle = tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_SIZE), files;
+    struct rlimit limit;
+
+    settings->requests_most = TG_MAX(threads - TG_MIN(FREE_THREADS, threads / 4), INT64_C(1));
+    settings->idle_most = (size_t)idle;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur > INT32_MAX)
+        return;
+    files = (int64_t)limit.rlim_cur;
+    idle = TG_MIN(idle, files / 4 / IDLE_FILES);
+    files -= idle * IDLE_FILES + OTHER_FILES + tg_conf_int(conf, TG_OPTION_REDIS_CONNECTIONS) +
+             tg_conf_int(conf, TG_OPTION_DATABASE_CONNECTIONS);
+    settings->idle_most = (size_t)idle;
+    settings->requests_most = TG_MAX(TG_MIN(settings->requests_most, files / REQUEST_FILES),
+                                     INT64_C(1));
+}
+
 /* The lists live in an arena beside the settings, for the process's life as they do. */
 enum tg_class tg_settings_new(struct tg_conf *conf, struct tg_settings **ret, struct tg_error *err)
 {
@@ -24,6 +52,7 @@ enum tg_class tg_settings_new(struct tg_conf *conf, struct tg_settings **ret, st
         tg_arena_free(arena);
         return class;
     }
+    share_out(settings);
     *ret = settings;
     return TG_OK;
 }

@@ -34,6 +34,12 @@ void tg_shared_gauge(struct tg_shared *shared, int worker, enum tg_gauge gauge, 
     atomic_fetch_add_explicit(&shared->slots[worker].gauges[gauge], change, memory_order_relaxed);
 }
 
+int64_t tg_shared_gauge_of(const struct tg_shared *shared, int worker, enum tg_gauge gauge)
+{
+    tg_assert(worker >= 0 && worker < shared->workers);
+    return atomic_load_explicit(&shared->slots[worker].gauges[gauge], memory_order_relaxed);
+}
+
 int64_t tg_shared_gauge_sum(const struct tg_shared *shared, enum tg_gauge gauge)
 {
     int64_t sum = 0;

@@ -38,6 +38,8 @@ struct tg_shared;
 struct tg_shared *tg_shared_new(int workers) must_check; /* before the fork */
 void tg_shared_gauge(struct tg_shared *shared, int worker, enum tg_gauge gauge, int64_t change)
     non_null(1);
+int64_t tg_shared_gauge_of(const struct tg_shared *shared, int worker, enum tg_gauge gauge)
+    non_null(1);
 int64_t tg_shared_gauge_sum(const struct tg_shared *shared, enum tg_gauge gauge) non_null(1);
 void tg_shared_worker_died(struct tg_shared *shared, int worker) non_null(1);
 void tg_shared_count(struct tg_shared *shared, enum tg_counter counter, int64_t more) non_null(1);

@@ -12,9 +12,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { HOUSEKEEPING_US = 1000000, THREAD_IDLE_US = 60000000 };
+enum {
+    HOUSEKEEPING_US = 1000000,
+    KEPT_US = 5000000,
+    CUT_GRACE_US = 6000000 /* for errors, bills and last bytes after pool.drain_timeout */
+};
 
 /* ---- what a worker holds ---- */
 
@@ -92,7 +97,7 @@ static enum tg_class open_routing(struct tg_worker *worker, const struct tg_conf
                                   struct tg_error *err)
 {
     const struct tg_http_pool_conf http = {
-        .idle_most = (size_t)tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_SIZE),
+        .idle_most = tg_worker_settings(worker)->idle_most,
         .idle_age_us = tg_conf_int(conf, TG_OPTION_UPSTREAM_POOL_AGE),
         .ca_path = tg_conf_text(conf, TG_OPTION_UPSTREAM_CA_PATH),
     };
@@ -180,7 +185,8 @@ static void limits(void *context, struct tg_pool_limits *ret)
     *ret = (struct tg_pool_limits){
         .threads_spare = (int)tg_conf_int(conf, TG_OPTION_POOL_THREADS_SPARE),
         .threads_most = (int)tg_conf_int(conf, TG_OPTION_POOL_THREADS_MAX),
-        .idle_us = THREAD_IDLE_US,
+        .idle_us = tg_conf_int(conf, TG_OPTION_POOL_THREADS_IDLE),
+        .kept_us = KEPT_US,
         .send_timeout_us = tg_conf_int(conf, TG_OPTION_STREAM_SEND_TIMEOUT),
     };
 }
@@ -226,13 +232,21 @@ static void keep_house(struct tg_worker *worker, struct tg_pool *pool, const cha
     }
 }
 
-/* False: requests were still running at the end of their time. */
+/* What still runs at the end of its time ends with an error in the client's protocol and its bill.
+ * False: something did not even do that. */
 static bool drain(struct tg_worker *worker, struct tg_pool *pool)
 {
+    const uint64_t one = 1;
     int64_t limit_us = tg_conf_int(tg_worker_settings(worker)->conf, TG_OPTION_POOL_DRAIN_TIMEOUT);
 
     atomic_store(&worker->draining, true);
-    return tg_pool_drain(pool, tg_now_us() + limit_us);
+    if (tg_pool_drain(pool, tg_now_us() + limit_us))
+        return true;
+    tg_log(TG_LOG_INFO, "worker", "pool.drain_timeout: %d threads are told to end",
+           tg_pool_figures(pool).threads);
+    atomic_store(&worker->cut, true);
+    tg_assert(write(worker->cut_fd, &one, sizeof one) == (ssize_t)sizeof one);
+    return tg_pool_drain(pool, tg_now_us() + CUT_GRACE_US);
 }
 
 int tg_worker_run(const struct tg_birth *birth)
@@ -241,8 +255,10 @@ int tg_worker_run(const struct tg_birth *birth)
     struct tg_worker worker = {.index = birth->index,
                                .spool_id = tg_unix_us() / 1000 * 1000 + birth->index,
                                .node = node,
-                               .shared = birth->shared};
+                               .shared = birth->shared,
+                               .cut_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     const struct tg_pool_conf pool_conf = {.listen_fd = birth->listen_fd,
+                                           .cut_fd = worker.cut_fd,
                                            .serve = serve,
                                            .thread_start = thread_start,
                                            .thread_stop = thread_stop,
@@ -251,6 +267,7 @@ int tg_worker_run(const struct tg_birth *birth)
     struct tg_pool *pool = NULL;
     struct tg_error err;
 
+    tg_assert(worker.cut_fd >= 0);
     tg_conf_node(birth->conf, node);
     if (open_all(&worker, birth->conf, &err) != TG_OK ||
         tg_pool_start(&pool_conf, &pool, &err) != TG_OK) {
@@ -262,7 +279,7 @@ int tg_worker_run(const struct tg_birth *birth)
     keep_house(&worker, pool, birth->conf_path);
     if (!drain(&worker, pool)) {
         tg_log(TG_LOG_WARNING, "worker",
-               "%d threads were still busy at the end of pool.drain_timeout",
+               "%d threads did not end although they were told to",
                tg_pool_figures(pool).threads);
         _exit(0); /* their holds are ended by the daemon with what they had earned */
     }

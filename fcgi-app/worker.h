@@ -28,6 +28,9 @@ struct tg_settings {
     struct tg_cidr *channel_allow, *trusted_proxies, *metrics_allow;
     size_t channel_allow_count, trusted_proxies_count, metrics_allow_count;
     struct tg_status_ranges retry_statuses;
+    int64_t requests_most; /* that one worker runs: its threads, less some for /healthz and the
+                              like, and its descriptors allow no more */
+    size_t idle_most;      /* upstream connections that wait for use; the descriptors allow it */
 };
 
 struct tg_worker {
@@ -43,6 +46,8 @@ struct tg_worker {
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
     atomic_bool draining; /* about to end: takes no new requests */
+    atomic_bool cut;      /* and those that run have had their time */
+    int cut_fd;           /* readable from then on */
     /* private: worker.c swaps it on reload, tg_worker_settings reads it */
     struct tg_settings *_Atomic settings;
 };

@@ -13,6 +13,7 @@ static const char *const class_names[TG_CLASS__COUNT] = {
     [TG_CLASS_NOT_FOUND] = "not_found",
     [TG_CLASS_METHOD] = "method",
     [TG_CLASS_TOO_LARGE] = "too_large",
+    [TG_CLASS_HEADERS] = "headers",
     [TG_CLASS_LIMIT] = "limit",
     [TG_CLASS_UNPRICED] = "unpriced",
     [TG_CLASS_EXHAUSTED] = "exhausted",

@@ -25,6 +25,7 @@ enum tg_class {
     TG_CLASS_NOT_FOUND,  /* unknown model, path or object */
     TG_CLASS_METHOD,     /* path known, method not */
     TG_CLASS_TOO_LARGE,  /* body over the limit */
+    TG_CLASS_HEADERS,    /* headers over the limits */
     TG_CLASS_LIMIT,      /* a rate or token limit of ours */
     TG_CLASS_UNPRICED,   /* no price for the model */
     TG_CLASS_EXHAUSTED,  /* every channel resting or at its limit */

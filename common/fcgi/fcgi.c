@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/fcgi/input.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,27 +16,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
-    PARAMS_BYTES_MOST = 256 * 1024, /* of one request; web servers stop at 8 to 64 KiB themselves */
-    PARAMS_WAIT_US = 10000000,      /* silence while parameters are due */
-    CLOSE_WAIT_US = 2000000,        /* for the peer to close, in all */
-    REST_WAIT_US = 100000,          /* for the end of a body nobody read, on a kept connection */
+    PARAMS_WAIT_US = 10000000,     /* until the parameters are whole */
+    BODY_WAIT_US = 10000000,       /* for a body without a deadline of its own */
+    CLOSE_WAIT_US = 2000000,       /* for the peer to close, in all */
+    REST_WAIT_US = 100000,         /* for the end of a body nobody read, on a kept connection */
+    REST_BYTES_MOST = 64 * 1024,
     HEADER_NAME_MOST = 128,
-    RECORD_ABORT = 2 /* FCGI_ABORT_REQUEST */
+    RECORD_MOST = 65528
 };
 
 struct tg_fcgi {
     FCGX_Request request;
     int listen_fd;
+    struct tg_fcgi_input input; /* its connection is the request's ipcFd when one is open */
     bool open;        /* between accept and finish */
     bool on_tcp;      /* a FIN cannot be told from a close there */
     bool half_closed; /* seen once and taken out of the poll set */
-    bool read_whole;  /* the peer has nothing more to say */
+    bool read_whole;  /* nothing more of this request comes */
+    bool aborted;     /* by the web server */
     bool failed;      /* writer: sticky, libfcgi reports a broken pipe once only */
     int64_t read_deadline_at_us;
+    struct tg_span piece; /* of the body, not given to the reader yet */
 };
 
 enum tg_class tg_fcgi_library_init(struct tg_error *err)
@@ -49,37 +55,39 @@ enum tg_class tg_fcgi_library_init(struct tg_error *err)
     return TG_OK;
 }
 
-struct tg_fcgi *tg_fcgi_new(int listen_fd)
+struct tg_fcgi *tg_fcgi_new(int listen_fd, int stop_fd)
 {
     struct tg_fcgi *fcgi = tg_calloc(1, sizeof *fcgi);
     int flags = fcntl(listen_fd, F_GETFL);
 
     tg_assert(flags >= 0);
     tg_assert(fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0);
-    /* The library gets no listening descriptor: connections are accepted here, so that time
-     * limits stand before the first byte is read and a garbled connection does not make it
-     * accept, and perhaps wait for, the next one. */
+    /* The library gets no listening descriptor and no connection to read from: it parses what was
+     * checked here (hand_over), and writes. */
     FCGX_InitRequest(&fcgi->request, -1, 0);
+    tg_fcgi_input_init(&fcgi->input, stop_fd);
     fcgi->listen_fd = listen_fd;
     return fcgi;
+}
+
+/* Closes without waiting for the peer. */
+static void drop(struct tg_fcgi *fcgi)
+{
+    FCGX_Free(&fcgi->request, 0);
+    fcgi->request.ipcFd = -1;
+    fcgi->piece.len = 0;
+    tg_fcgi_input_close(&fcgi->input);
 }
 
 void tg_fcgi_free(struct tg_fcgi *fcgi)
 {
     if (fcgi == NULL)
         return;
-    FCGX_Free(&fcgi->request, fcgi->request.ipcFd >= 0);
+    drop(fcgi);
     free(fcgi);
 }
 
-static void set_timeout(int fd, int option, int64_t us)
-{
-    struct timeval limit = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-
-    if (us <= 0)
-        limit.tv_usec = 1; /* zero would mean for ever */
-    (void)setsockopt(fd, SOL_SOCKET, option, &limit, sizeof limit);
-}
+/* --- a connection, a request --------------------------------------------------------------- */
 
 /* A new connection, or -1. */
 static int accept_connection(struct tg_fcgi *fcgi)
@@ -96,56 +104,113 @@ static int accept_connection(struct tg_fcgi *fcgi)
     return fd;
 }
 
-static bool params_are_bounded(const struct tg_fcgi *fcgi)
-{
-    size_t sum = 0;
-
-    for (char **at = fcgi->request.envp; *at != NULL && sum <= PARAMS_BYTES_MOST; at++)
-        sum += strlen(*at) + 1;
-    return sum <= PARAMS_BYTES_MOST;
-}
-
-static void drop(struct tg_fcgi *fcgi)
-{
-    FCGX_Detach(&fcgi->request); /* close without waiting for the peer */
-    FCGX_Free(&fcgi->request, 1);
-}
-
 enum tg_fcgi_accepted tg_fcgi_take(struct tg_fcgi *fcgi)
 {
-    FCGX_Request *request = &fcgi->request;
-
-    tg_assert(!fcgi->open && request->ipcFd < 0);
-    request->ipcFd = accept_connection(fcgi);
-    if (request->ipcFd < 0)
+    tg_assert(!fcgi->open && fcgi->input.fd < 0);
+    fcgi->input.fd = accept_connection(fcgi);
+    if (fcgi->input.fd < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM
                    ? TG_FCGI_NO_DESCRIPTORS
                    : TG_FCGI_NOTHING;
-    request->keepConnection = 1; /* or the library would close it before reading */
     return TG_FCGI_REQUEST;
+}
+
+/* The request's records as the library shall see them: one BEGIN, the parameters within the
+ * limits, their end. */
+static void write_records(const struct tg_fcgi_records *records, struct tg_buf *out)
+{
+    const char begin[8] = {0, 1, records->keep ? 1 : 0};
+
+    tg_fcgi_record_head(out, TG_FCGI_TYPE_BEGIN, records->id, sizeof begin);
+    tg_buf_add(out, begin, sizeof begin);
+    for (size_t at = 0; at < records->params.len; at += RECORD_MOST) {
+        size_t len = TG_MIN(records->params.len - at, (size_t)RECORD_MOST);
+
+        tg_fcgi_record_head(out, TG_FCGI_TYPE_PARAMS, records->id, len);
+        tg_buf_add(out, records->params.data + at, len);
+    }
+    tg_fcgi_record_head(out, TG_FCGI_TYPE_PARAMS, records->id, 0);
+}
+
+/* A file in memory that holds <bytes>, to be read from its start; -1: no descriptor is left. */
+static int memory_file(const struct tg_buf *bytes)
+{
+    int fd = memfd_create("tollgate-params", MFD_CLOEXEC);
+
+    if (fd >= 0 && pwrite(fd, bytes->data, bytes->len, 0) == (ssize_t)bytes->len)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* The library reads the parameters out of memory, and writes to the connection afterwards. */
+static bool hand_over(struct tg_fcgi *fcgi)
+{
+    FCGX_Request *request = &fcgi->request;
+    struct tg_buf bytes;
+    int memory_fd;
+
+    tg_buf_init(&bytes, 0);
+    write_records(&fcgi->input.records, &bytes);
+    memory_fd = memory_file(&bytes);
+    tg_buf_done(&bytes);
+    tg_buf_done(&fcgi->input.records.params);
+    if (memory_fd < 0)
+        return false;
+    request->ipcFd = memory_fd;
+    request->keepConnection = 1; /* or the library would close it before reading */
+    if (FCGX_Accept_r(request) != 0)
+        return false; /* and has closed the memory */
+    close(memory_fd);
+    request->ipcFd = fcgi->input.fd;
+    return true;
+}
+
+/* The parameters, without an aborted request before them. */
+static bool read_params(struct tg_fcgi *fcgi)
+{
+    int64_t deadline_at_us = tg_now_us() + PARAMS_WAIT_US;
+    enum tg_fcgi_event event;
+
+    while (tg_fcgi_input_await(&fcgi->input, deadline_at_us, &event, &fcgi->piece) ==
+           TG_FCGI_CAME) {
+        bool keep = fcgi->input.records.keep;
+
+        if (event != TG_FCGI_ABORTED)
+            return event == TG_FCGI_PARAMS;
+        tg_fcgi_record_end(&fcgi->input.records.reply, fcgi->input.records.id, 0);
+        tg_fcgi_input_reply(&fcgi->input);
+        tg_fcgi_records_next(&fcgi->input.records);
+        if (!keep)
+            return false;
+    }
+    return false;
 }
 
 enum tg_fcgi_accepted tg_fcgi_accept(struct tg_fcgi *fcgi, int64_t send_timeout_us)
 {
-    FCGX_Request *request = &fcgi->request;
-    enum tg_fcgi_accepted taken = request->ipcFd < 0 ? tg_fcgi_take(fcgi) : TG_FCGI_REQUEST;
+    const struct timeval limit = {.tv_sec = send_timeout_us / 1000000,
+                                  .tv_usec = send_timeout_us % 1000000};
+    enum tg_fcgi_accepted taken = fcgi->input.fd < 0 ? tg_fcgi_take(fcgi) : TG_FCGI_REQUEST;
 
     tg_assert(!fcgi->open);
     if (taken != TG_FCGI_REQUEST)
         return taken;
-    set_timeout(request->ipcFd, SO_RCVTIMEO, PARAMS_WAIT_US);
-    set_timeout(request->ipcFd, SO_SNDTIMEO, send_timeout_us);
-    fcgi->half_closed = fcgi->failed = fcgi->read_whole = false;
+    (void)setsockopt(fcgi->input.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    fcgi->half_closed = fcgi->failed = fcgi->read_whole = fcgi->aborted = false;
     fcgi->read_deadline_at_us = 0;
-    if (FCGX_Accept_r(request) != 0)
-        return TG_FCGI_NOTHING;
-    /* Parameters that broke off are an end to the library. */
-    if (FCGX_GetError(request->in) != 0 || !params_are_bounded(fcgi)) {
+    if (!read_params(fcgi) || !hand_over(fcgi)) {
         drop(fcgi);
         return TG_FCGI_NOTHING;
     }
     fcgi->open = true;
     return TG_FCGI_REQUEST;
+}
+
+enum tg_fcgi_flaw tg_fcgi_params_flaw(const struct tg_fcgi *fcgi)
+{
+    return fcgi->input.records.flaw;
 }
 
 const char *tg_fcgi_param(const struct tg_fcgi *fcgi, const char *name)
@@ -193,38 +258,57 @@ void tg_fcgi_set_read_deadline(struct tg_fcgi *fcgi, int64_t deadline_at_us)
     fcgi->read_deadline_at_us = deadline_at_us;
 }
 
-static enum tg_class read_failed(const struct tg_fcgi *fcgi, struct tg_error *err)
+static void end_body(struct tg_fcgi *fcgi)
 {
-    if (fcgi->read_deadline_at_us != 0 && tg_now_us() >= fcgi->read_deadline_at_us)
+    fcgi->read_whole = true;
+    tg_fcgi_input_rest(&fcgi->input); /* a stream of an hour does without */
+}
+
+static enum tg_class read_failed(enum tg_fcgi_awaited awaited, struct tg_error *err)
+{
+    if (awaited == TG_FCGI_LATE)
         return tg_fail(err, TG_CLASS_TIMEOUT, "body_timeout", "the body did not arrive in time");
+    if (awaited == TG_FCGI_STOPPED)
+        return tg_fail(err, TG_CLASS_OVERLOAD, "shutting_down", "The gateway is shutting down.");
     return tg_fail(err, TG_CLASS_GONE, "client_gone", "the connection broke inside the body");
+}
+
+/* The next piece of the body; none: its end. */
+static enum tg_class next_piece(struct tg_fcgi *fcgi, struct tg_error *err)
+{
+    int64_t deadline_at_us = fcgi->read_deadline_at_us != 0 ? fcgi->read_deadline_at_us
+                                                            : tg_now_us() + BODY_WAIT_US;
+    enum tg_fcgi_event event;
+    enum tg_fcgi_awaited awaited =
+        tg_fcgi_input_await(&fcgi->input, deadline_at_us, &event, &fcgi->piece);
+
+    if (awaited != TG_FCGI_CAME)
+        return read_failed(awaited, err);
+    if (event == TG_FCGI_BODY)
+        return TG_OK;
+    if (event == TG_FCGI_ABORTED)
+        fcgi->aborted = true;
+    end_body(fcgi);
+    return event == TG_FCGI_END ? TG_OK : read_failed(TG_FCGI_LOST, err);
 }
 
 enum tg_class tg_fcgi_read(struct tg_fcgi *fcgi, void *bytes, size_t room, size_t *ret_len,
                            struct tg_error *err)
 {
-    FCGX_Stream *in = fcgi->request.in;
-    size_t have;
-    int first;
+    enum tg_class class = TG_OK;
+    size_t len;
 
     tg_assert(room > 0);
-    if (fcgi->read_deadline_at_us != 0)
-        set_timeout(fcgi->request.ipcFd, SO_RCVTIMEO, fcgi->read_deadline_at_us - tg_now_us());
-    /* FCGX_GetStr waits until the room is full; one character fetches what has come, and the rest
-     * of that is taken without waiting. */
-    first = FCGX_GetChar(in);
-    if (first == EOF && FCGX_GetError(in) != 0)
-        return read_failed(fcgi, err);
-    if (first == EOF) {
-        fcgi->read_whole = true;
-        *ret_len = 0;
-        return TG_OK;
-    }
-    *(unsigned char *)bytes = (unsigned char)first;
-    have = TG_MIN((size_t)(in->stop - in->rdNext), TG_MIN(room - 1, (size_t)INT_MAX));
-    if (have > 0)
-        (void)FCGX_GetStr((char *)bytes + 1, (int)have, in);
-    *ret_len = have + 1;
+    if (fcgi->piece.len == 0 && !fcgi->read_whole)
+        class = next_piece(fcgi, err);
+    if (class != TG_OK)
+        return class;
+    len = TG_MIN(room, fcgi->piece.len);
+    if (len > 0)
+        memcpy(bytes, fcgi->piece.ptr, len);
+    fcgi->piece.ptr += len;
+    fcgi->piece.len -= len;
+    *ret_len = len;
     return TG_OK;
 }
 
@@ -256,38 +340,50 @@ enum tg_class tg_fcgi_flush(struct tg_fcgi *fcgi)
     return writer_state(fcgi, FCGX_FFlush(fcgi->request.out));
 }
 
-int tg_fcgi_descriptor(const struct tg_fcgi *fcgi)
+void tg_fcgi_let_go(struct tg_fcgi *fcgi)
 {
-    return fcgi->request.ipcFd;
+    tg_assert(!fcgi->open);
+    drop(fcgi);
 }
 
-/* What a readable connection means once the body was read: its end, or an abort record. */
-static bool aborted(struct tg_fcgi *fcgi)
+int tg_fcgi_descriptor(const struct tg_fcgi *fcgi)
 {
-    unsigned char header[2];
-    ssize_t got = recv(fcgi->request.ipcFd, header, sizeof header, MSG_PEEK | MSG_DONTWAIT);
+    return fcgi->input.fd;
+}
 
-    if (got < 0)
-        return errno != EAGAIN && errno != EINTR;
-    if (got == (ssize_t)sizeof header && header[1] == RECORD_ABORT)
-        return true;
-    if (got == 0 && fcgi->on_tcp)
-        return true;
-    fcgi->half_closed = true; /* stays readable: waiting for it would spin */
-    return false;
+bool tg_fcgi_has_input(const struct tg_fcgi *fcgi)
+{
+    return tg_fcgi_input_has(&fcgi->input);
+}
+
+/* Something came although the body is whole: an end, an abort, or records of nobody. */
+static bool look_at_input(struct tg_fcgi *fcgi)
+{
+    enum tg_fcgi_event event;
+    enum tg_fcgi_awaited awaited = tg_fcgi_input_await(&fcgi->input, 0, &event, &fcgi->piece);
+
+    if (awaited == TG_FCGI_CLOSED && !fcgi->on_tcp)
+        fcgi->half_closed = true; /* stays readable: waiting for it would spin */
+    if (awaited == TG_FCGI_CAME && event == TG_FCGI_ABORTED)
+        fcgi->aborted = true;
+    tg_fcgi_input_rest(&fcgi->input);
+    return fcgi->aborted || awaited == TG_FCGI_LOST ||
+           (awaited == TG_FCGI_CLOSED && fcgi->on_tcp);
 }
 
 bool tg_fcgi_is_gone(struct tg_fcgi *fcgi)
 {
-    struct pollfd look = {.fd = fcgi->request.ipcFd, .events = POLLIN | POLLRDHUP};
+    struct pollfd look = {.fd = fcgi->input.fd, .events = POLLIN | POLLRDHUP};
+    bool ready;
 
-    if (fcgi->failed)
+    if (fcgi->failed || fcgi->aborted || fcgi->input.broken)
         return true;
-    if (poll(&look, 1, 0) <= 0)
+    ready = poll(&look, 1, 0) > 0;
+    if (ready && (look.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+        return true;
+    if (!fcgi->read_whole || fcgi->half_closed)
         return false;
-    if ((look.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
-        return true;
-    return aborted(fcgi);
+    return (ready || tg_fcgi_has_input(fcgi)) && look_at_input(fcgi);
 }
 
 short tg_fcgi_poll_events(const struct tg_fcgi *fcgi)
@@ -322,29 +418,40 @@ static void wait_for_peer(int fd)
     }
 }
 
+/* What is left of a body that nobody read, if that is little and has come. */
+static bool skip_rest(struct tg_fcgi *fcgi)
+{
+    char trash[4096];
+    size_t len, sum = 0;
+
+    fcgi->read_deadline_at_us = tg_now_us() + REST_WAIT_US;
+    while (!fcgi->read_whole && sum <= REST_BYTES_MOST) {
+        if (tg_fcgi_read(fcgi, trash, sizeof trash, &len, NULL) != TG_OK)
+            break;
+        sum += len;
+    }
+    return fcgi->read_whole;
+}
+
 /* May the connection serve another request? Only with nothing of this one left in it. */
 static bool can_be_kept(struct tg_fcgi *fcgi)
 {
-    FCGX_Request *request = &fcgi->request;
-
-    if (!request->keepConnection || fcgi->failed || FCGX_GetError(request->in) != 0)
-        return false;
-    set_timeout(request->ipcFd, SO_RCVTIMEO, REST_WAIT_US);
-    return FCGX_GetChar(request->in) == EOF && FCGX_GetError(request->in) == 0;
+    return fcgi->input.records.keep && !fcgi->failed && !fcgi->half_closed && skip_rest(fcgi) &&
+           !fcgi->input.broken;
 }
 
 void tg_fcgi_finish(struct tg_fcgi *fcgi)
 {
-    FCGX_Request *request = &fcgi->request;
-
     tg_assert(fcgi->open);
     fcgi->open = false;
     tg_fcgi_end(fcgi);
     if (can_be_kept(fcgi)) {
-        FCGX_Finish_r(request);
+        FCGX_Free(&fcgi->request, 0);
+        fcgi->request.ipcFd = -1;
+        tg_fcgi_records_next(&fcgi->input.records);
         return;
     }
     if (!fcgi->read_whole)
-        wait_for_peer(request->ipcFd);
+        wait_for_peer(fcgi->input.fd);
     drop(fcgi);
 }

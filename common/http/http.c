@@ -97,24 +97,32 @@ static int64_t deadline(const struct tg_http_exchange *x, enum tg_http_end *ret_
 
 /* --- the client's side --------------------------------------------------------------------- */
 
-static bool client_is_ready(struct tg_http_exchange *x)
+static int wake_fd(const struct tg_http_exchange *x)
 {
-    struct pollfd look = {.fd = x->spec->client_fd, .events = x->spec->client_events};
+    return x->spec->wake_fd > 0 ? x->spec->wake_fd : -1;
+}
 
-    if (look.fd < 0 || poll(&look, 1, 0) <= 0)
+static bool client_is_ready(struct tg_http_exchange *x, bool *ret_woken)
+{
+    struct pollfd look[2] = {{.fd = x->spec->client_fd, .events = x->spec->client_events},
+                             {.fd = wake_fd(x), .events = POLLIN}};
+
+    *ret_woken = false;
+    if ((look[0].fd < 0 && look[1].fd < 0) || poll(look, 2, 0) <= 0)
         return false;
-    if ((look.revents & ~x->client_seen) == 0)
+    *ret_woken = look[1].revents != 0;
+    if ((look[0].revents & ~x->client_seen) == 0)
         return false;
-    x->client_seen |= look.revents;
+    x->client_seen |= look[0].revents;
     return true;
 }
 
 /* False: the owner wants to stop. */
 static bool tick(struct tg_http_exchange *x, int64_t now_us)
 {
-    bool ready = client_is_ready(x);
+    bool woken, ready = client_is_ready(x, &woken);
 
-    if (x->sink->on_tick == NULL || (!ready && now_us < x->wake_at_us))
+    if (x->sink->on_tick == NULL || (!ready && !woken && now_us < x->wake_at_us))
         return true;
     x->wake_at_us = INT64_MAX;
     return x->sink->on_tick(x->sink->context, now_us, ready, &x->wake_at_us);
@@ -132,11 +140,15 @@ static int wait_ms(const struct tg_http_exchange *x, int64_t now_us)
 static bool wait_for_something(struct tg_http_exchange *x)
 {
     /* libcurl passes on POLLIN only; a hang-up makes the descriptor readable as well. */
-    struct curl_waitfd client = {.fd = x->spec->client_fd, .events = CURL_WAIT_POLLIN};
-    bool watch = client.fd >= 0 && x->spec->client_events != 0 && x->client_seen == 0;
+    struct curl_waitfd more[2];
+    unsigned count = 0;
 
-    return curl_multi_poll(x->handle->multi, watch ? &client : NULL, watch ? 1 : 0,
-                           wait_ms(x, tg_now_us()), NULL) == CURLM_OK;
+    if (x->spec->client_fd >= 0 && x->spec->client_events != 0 && x->client_seen == 0)
+        more[count++] = (struct curl_waitfd){x->spec->client_fd, CURL_WAIT_POLLIN, 0};
+    if (wake_fd(x) >= 0)
+        more[count++] = (struct curl_waitfd){wake_fd(x), CURL_WAIT_POLLIN, 0};
+    return curl_multi_poll(x->handle->multi, more, count, wait_ms(x, tg_now_us()), NULL) ==
+           CURLM_OK;
 }
 
 /* --- the exchange -------------------------------------------------------------------------- */

@@ -60,6 +60,7 @@ struct tg_http_spec {
     size_t allow_count;
     int client_fd;       /* -1: none */
     short client_events; /* read again before each wait: the owner may change it in on_tick */
+    int wake_fd;         /* once it is readable on_tick is called again and again; 0: none */
 };
 
 /* How an exchange ended, for classification. */

@@ -204,14 +204,15 @@ static bool lead(struct tg_pool *pool, struct tg_fcgi *fcgi, const struct tg_poo
     return taken == TG_FCGI_REQUEST;
 }
 
-/* A connection that the web server keeps open pins this thread to it. False: it is over. */
-static bool wait_on_kept(struct tg_pool *pool, int fd)
+/* A connection that the web server keeps open pins this thread to it, so it is not kept long. */
+static void wait_on_kept(struct tg_pool *pool, struct tg_fcgi *fcgi, int64_t kept_us)
 {
-    struct pollfd wait[2] = {{.fd = fd, .events = POLLIN}, {.fd = pool->stop_fd, .events = POLLIN}};
+    struct pollfd wait[2] = {{.fd = tg_fcgi_descriptor(fcgi), .events = POLLIN},
+                             {.fd = pool->stop_fd, .events = POLLIN}};
 
-    while (poll(wait, 2, -1) < 0)
-        tg_assert(errno == EINTR);
-    return wait[1].revents == 0;
+    if (!tg_fcgi_has_input(fcgi) &&
+        (poll(wait, 2, (int)(kept_us / 1000)) <= 0 || wait[1].revents != 0))
+        tg_fcgi_let_go(fcgi);
 }
 
 static void serve_until_told(struct thread *self, struct tg_fcgi *fcgi, void *thread_context)
@@ -220,10 +221,11 @@ static void serve_until_told(struct thread *self, struct tg_fcgi *fcgi, void *th
 
     for (;;) {
         struct tg_pool_limits limits = limits_of(pool);
-        int kept_fd = tg_fcgi_descriptor(fcgi);
 
-        if (kept_fd >= 0 ? !wait_on_kept(pool, kept_fd)
-                         : !take_lead(pool, self, &limits) || !lead(pool, fcgi, &limits))
+        if (tg_fcgi_descriptor(fcgi) >= 0)
+            wait_on_kept(pool, fcgi, limits.kept_us);
+        if (tg_fcgi_descriptor(fcgi) < 0 &&
+            (!take_lead(pool, self, &limits) || !lead(pool, fcgi, &limits)))
             return;
         if (tg_fcgi_accept(fcgi, limits.send_timeout_us) == TG_FCGI_REQUEST)
             pool->conf.serve(pool->conf.context, thread_context, fcgi);
@@ -235,7 +237,7 @@ static void *thread_main(void *argument)
     struct thread *self = argument;
     struct tg_pool *pool = self->pool;
     void *thread_context = pool->conf.thread_start(pool->conf.context);
-    struct tg_fcgi *fcgi = tg_fcgi_new(pool->conf.listen_fd);
+    struct tg_fcgi *fcgi = tg_fcgi_new(pool->conf.listen_fd, pool->conf.cut_fd);
 
     serve_until_told(self, fcgi, thread_context);
     tg_fcgi_free(fcgi);

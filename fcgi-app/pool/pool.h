@@ -19,11 +19,13 @@ struct tg_pool;
 struct tg_pool_limits {
     int threads_spare, threads_most;
     int64_t idle_us; /* a thread above the spare ones ends after waiting this long */
+    int64_t kept_us; /* a connection that the web server keeps open and does not use is closed */
     int64_t send_timeout_us;
 };
 
 struct tg_pool_conf {
     int listen_fd;
+    int cut_fd; /* whoever waits for a client's bytes gives up once it is readable; -1: none */
     /* Serves one accepted request up to and including tg_fcgi_finish. <thread_context> is what
      * thread_start gave. */
     void (*serve)(void *context, void *thread_context, struct tg_fcgi *fcgi);

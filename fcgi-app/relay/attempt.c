@@ -204,6 +204,8 @@ static enum tg_verdict verdict_of(struct tg_relay *relay, enum ended ended,
         return TG_GONE;
     if (error->class == TG_CLASS_TIMEOUT && req->end_reason == TG_END_NONE)
         req->end_reason = TG_END_TIMEOUT;
+    if (relay->client.cut && req->end_reason == TG_END_NONE)
+        req->end_reason = TG_END_HANDLER_STOP;
     tg_relay_fail(req, error);
     return TG_ANSWER;
 }

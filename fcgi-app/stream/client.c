@@ -61,6 +61,9 @@ bool tg_client_tick(struct tg_client *client, int64_t now_us, int64_t *ret_wake_
         return false;
     if (tg_fcgi_is_gone(req->fcgi))
         return leave(client, TG_END_CLIENT_GONE);
+    client->cut = atomic_load_explicit(&req->worker->cut, memory_order_acquire);
+    if (client->cut)
+        return false;
     client->poll_events = tg_fcgi_poll_events(req->fcgi);
     if (now_us >= tg_hold_wake_at_us(req))
         tg_hold_tick(req, now_us, client->delivered_tokens);
@@ -81,22 +84,31 @@ bool tg_client_send(struct tg_client *client, const void *bytes, size_t len)
     return true;
 }
 
+void tg_client_cut_error(struct tg_error *ret)
+{
+    (void)tg_fail(ret, TG_CLASS_OVERLOAD, "shutting_down",
+                  "The gateway is shutting down. Try again.");
+    ret->flags = TG_ERROR_NO_RETRY | TG_ERROR_MAYBE_ACCEPTED;
+    ret->retry_after_ms = 1000;
+}
+
 bool tg_client_wait(struct tg_client *client, int64_t until_us)
 {
     for (;;) {
         int64_t now_us = tg_now_us(), wake_at_us = 0;
-        struct pollfd look;
+        struct pollfd look[2];
 
         if (!tg_client_tick(client, now_us, &wake_at_us))
             return false;
         if (now_us >= until_us)
             return true;
         wake_at_us = TG_MIN(wake_at_us, until_us);
-        look = (struct pollfd){.fd = tg_fcgi_descriptor(client->req->fcgi),
-                               .events = client->poll_events};
+        look[0] = (struct pollfd){.fd = tg_fcgi_descriptor(client->req->fcgi),
+                                  .events = client->poll_events};
+        look[1] = (struct pollfd){.fd = client->req->worker->cut_fd, .events = POLLIN};
         /* A descriptor that is ready without the client having left would make this spin. */
-        if (poll(&look, 1, (int)((TG_MAX(wake_at_us - now_us, 0) + 999) / 1000)) > 0 &&
-            !tg_fcgi_is_gone(client->req->fcgi))
+        if (poll(look, 2, (int)((TG_MAX(wake_at_us - now_us, 0) + 999) / 1000)) > 0 &&
+            look[1].revents == 0 && !tg_fcgi_is_gone(client->req->fcgi))
             tg_clock_sleep_us(TG_MAX(TG_MIN(wake_at_us - tg_now_us(), 50000), 0));
     }
 }

@@ -18,19 +18,22 @@ struct tg_client {
     int64_t last_sent_at_us;  /* silence is counted from here */
     int64_t delivered_tokens; /* of the running attempt, for the deposit */
     bool gone;                /* has left, or neither reads nor leaves */
+    bool cut;                 /* the worker ends: the request has to */
     short poll_events;        /* to wait for on the client's descriptor */
 };
 
 void tg_client_init(struct tg_client *client, struct tg_request *req) non_null(1, 2);
 
-/* Looks after the client. False: it has gone (req->end_reason says how). *ret_wake_at_us: when to
- * call again at the latest. */
+/* Looks after the client. False: it has gone (req->end_reason says how), or is cut. Otherwise
+ * *ret_wake_at_us is when to call again at the latest. */
 bool tg_client_tick(struct tg_client *client, int64_t now_us, int64_t *ret_wake_at_us)
     must_check non_null(1, 3);
 /* One event of a stream, with the stream's headers before the first. False: the client has gone;
  * nothing is sent any more. */
 bool tg_client_send(struct tg_client *client, const void *bytes, size_t len) non_null(1);
-/* Waits until <until_us>, looking after the client. False: it has gone. */
+/* Waits until <until_us>, looking after the client. False: it has gone, or is cut. */
 bool tg_client_wait(struct tg_client *client, int64_t until_us) must_check non_null(1);
+/* What a request that is cut is told. */
+void tg_client_cut_error(struct tg_error *ret) non_null(1);
 
 #endif

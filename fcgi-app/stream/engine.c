@@ -225,6 +225,14 @@ static void fail_end(struct tg_stream *stream, const struct tg_http_result *resu
     fail(stream, reason_of(result->end), &error);
 }
 
+static void fail_cut(struct tg_stream *stream)
+{
+    struct tg_error error;
+
+    tg_client_cut_error(&error);
+    fail(stream, TG_END_HANDLER_STOP, &error);
+}
+
 static void fail_empty(struct tg_stream *stream)
 {
     struct tg_error error;
@@ -261,6 +269,8 @@ void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result
         return;
     if (stream->done_seen || (shown.end == TG_HTTP_DONE && stream->finish_seen))
         end_whole(stream);
+    else if (stream->client->cut)
+        fail_cut(stream);
     else if (shown.end == TG_HTTP_DONE || (shown.end == TG_HTTP_RESET && stream->arrived))
         fail_truncated(stream);
     else

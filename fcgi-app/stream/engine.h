@@ -9,7 +9,7 @@
  * Ends      [DONE]                                 done   whole
  *           end of stream behind a finish_reason   eof    whole
  *           end of stream otherwise, reset         eof    error
- *           error event                            handler_stop
+ *           error event; the worker has to end     handler_stop
  *           silence                                timeout
  *           event over the limit, no JSON          scanner_error
  *           the client has left                    client_gone, ping_fail

@@ -120,6 +120,7 @@ static void exchange(struct tg_transfer *transfer)
         .allow_count = settings->channel_allow_count,
         .client_fd = tg_fcgi_descriptor(transfer->req->fcgi),
         .client_events = transfer->client->poll_events,
+        .wake_fd = transfer->req->worker->cut_fd,
     };
     tg_http_exchange(transfer->req->worker->http, &transfer->spec, &sink, &transfer->http);
     transfer->req->received_bytes += transfer->http.received_bytes;
@@ -230,6 +231,11 @@ static void end_broken(struct tg_transfer *transfer)
 
     if (transfer->too_large) {
         fail_invalid(transfer, "the answer is larger than upstream.answer_limit");
+        return;
+    }
+    if (transfer->client->cut) {
+        tg_client_cut_error(&transfer->error);
+        transfer->end_reason = TG_END_HANDLER_STOP;
         return;
     }
     if (transfer->late)

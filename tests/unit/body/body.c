@@ -33,7 +33,7 @@ static void begin(struct arrival *arrival, const char *length, const char *encod
     test_door_open(&arrival->door, false);
     arrival->req = (struct tg_request){.worker = &worker,
                                        .arena = tg_arena_new(),
-                                       .fcgi = tg_fcgi_new(arrival->door.fd),
+                                       .fcgi = tg_fcgi_new(arrival->door.fd, -1),
                                        .endpoint = &generate,
                                        .credential = &credential};
     arrival->peer = test_peer_connect(&arrival->door);

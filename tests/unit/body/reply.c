@@ -289,7 +289,7 @@ struct talk {
 static void begin(struct talk *talk, const struct tg_endpoint *endpoint)
 {
     test_door_open(&talk->door, false);
-    talk->req = (struct tg_request){.fcgi = tg_fcgi_new(talk->door.fd),
+    talk->req = (struct tg_request){.fcgi = tg_fcgi_new(talk->door.fd, -1),
                                     .endpoint = endpoint,
                                     .path = "/v1/models",
                                     .id_text = ID};

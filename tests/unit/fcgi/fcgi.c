@@ -22,7 +22,7 @@ struct pair {
 static void open_pair(struct pair *pair, bool on_tcp)
 {
     test_door_open(&pair->door, on_tcp);
-    pair->fcgi = tg_fcgi_new(pair->door.fd);
+    pair->fcgi = tg_fcgi_new(pair->door.fd, -1);
     pair->peer = test_peer_connect(&pair->door);
 }
 
@@ -53,7 +53,7 @@ static void nobody_waiting_is_no_request(void **state)
 
     (void)state;
     test_door_open(&pair.door, false);
-    pair.fcgi = tg_fcgi_new(pair.door.fd);
+    pair.fcgi = tg_fcgi_new(pair.door.fd, -1);
     pair.peer = -1;
     assert_int_equal(tg_fcgi_accept(pair.fcgi, SEND_TIMEOUT_US), TG_FCGI_NOTHING);
     assert_int_equal(tg_fcgi_descriptor(pair.fcgi), -1);
@@ -161,8 +161,14 @@ static void parameters_are_bounded(void **state)
         test_peer_params_end(pair.peer);
         _exit(0);
     }
-    assert_int_equal(tg_fcgi_accept(pair.fcgi, SEND_TIMEOUT_US), TG_FCGI_NOTHING);
+    accept_request(&pair);
+    assert_int_equal(tg_fcgi_params_flaw(pair.fcgi), TG_FCGI_TOO_LARGE);
+    assert_string_equal(tg_fcgi_param(pair.fcgi, "A"), value);
+    assert_null(tg_fcgi_param(pair.fcgi, "C"));
     free(value);
+    close(pair.peer);
+    pair.peer = -1;
+    tg_fcgi_finish(pair.fcgi);
     close_pair(&pair);
     assert_int_equal(waitpid(child, NULL, 0), child);
 }

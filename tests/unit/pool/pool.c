@@ -59,12 +59,14 @@ static void limits(void *context, struct tg_pool_limits *ret)
     *ret = (struct tg_pool_limits){.threads_spare = SPARE,
                                    .threads_most = MOST,
                                    .idle_us = ((struct stage *)context)->idle_us,
+                                   .kept_us = PATIENCE_US,
                                    .send_timeout_us = 2000000};
 }
 
 static void raise_curtain(struct stage *stage)
 {
-    const struct tg_pool_conf conf = {.serve = serve,
+    const struct tg_pool_conf conf = {.cut_fd = -1,
+                                      .serve = serve,
                                       .thread_start = thread_start,
                                       .thread_stop = thread_stop,
                                       .limits = limits,

@@ -172,6 +172,7 @@ static void prepare(struct stage *stage, const char *body, bool stream)
                                      &stage->settings.retry_statuses));
     tg_assert(tg_http_pool_new(&pool, &stage->worker.http, &err) == TG_OK);
     stage->worker.shared = shared;
+    stage->worker.cut_fd = -1;
     stage->worker.snapshots = (struct tg_snapshot_holder *)&nothing; /* never looked into */
     stage->arena = tg_arena_new();
     if (stage->mapping == NULL)

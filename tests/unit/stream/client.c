@@ -76,6 +76,43 @@ static void a_client_that_left_is_seen_before_anything_is_written(void **state)
     scene_done(&scene);
 }
 
+static void a_worker_that_ends_cuts_its_streams(void **state)
+{
+    struct scene scene;
+    int64_t wake_at_us;
+
+    (void)state;
+    scene_begin(&scene);
+    assert_true(scene_feed(&scene, ROLE TEXT("half")));
+    assert_true(tg_client_tick(&scene.client, 1, &wake_at_us));
+    atomic_store(&scene_worker.cut, true);
+    assert_false(tg_client_tick(&scene.client, 2, &wake_at_us));
+    assert_false(tg_client_wait(&scene.client, INT64_MAX));
+    scene_end(&scene, TG_HTTP_STOPPED);
+    assert_false(scene.client.gone);
+    assert_int_equal(scene.stream.end_reason, TG_END_HANDLER_STOP);
+    assert_int_equal(scene.stream.error.class, TG_CLASS_OVERLOAD);
+    assert_string_equal(scene.stream.error.code, "shutting_down");
+    assert_true(scene.stream.arrived);
+    scene_done(&scene);
+}
+
+static void a_whole_answer_is_whole_although_the_worker_ends(void **state)
+{
+    struct scene scene;
+    int64_t wake_at_us;
+
+    (void)state;
+    scene_begin(&scene);
+    assert_true(scene_feed(&scene, ROLE TEXT("all") FINISH DONE));
+    atomic_store(&scene_worker.cut, true);
+    assert_false(tg_client_tick(&scene.client, 2, &wake_at_us));
+    scene_end(&scene, TG_HTTP_STOPPED);
+    assert_int_equal(scene.stream.error.class, TG_OK);
+    assert_int_equal(scene.stream.end_reason, TG_END_DONE);
+    scene_done(&scene);
+}
+
 static void a_client_that_takes_no_ping_is_stuck(void **state)
 {
     struct scene scene;
@@ -115,6 +152,8 @@ int main(void)
         cmocka_unit_test(keep_alives_come_after_silence_and_commit_headers_only),
         cmocka_unit_test(only_streams_are_kept_alive),
         cmocka_unit_test(a_client_that_left_is_seen_before_anything_is_written),
+        cmocka_unit_test(a_worker_that_ends_cuts_its_streams),
+        cmocka_unit_test(a_whole_answer_is_whole_although_the_worker_ends),
         cmocka_unit_test(a_client_that_takes_no_ping_is_stuck),
         cmocka_unit_test(the_deposit_is_renewed_with_what_was_delivered),
     };

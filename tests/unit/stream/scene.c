@@ -1,7 +1,6 @@
 #include "tests/unit/stream/scene.h"
 
 #include "common/base/clock.h"
-#include "fcgi-app/worker.h"
 
 #include <string.h>
 
@@ -12,10 +11,14 @@ const struct tg_settings *tg_worker_settings(struct tg_worker *worker)
     return NULL;
 }
 
+struct tg_worker scene_worker;
+
 void scene_begin_with(struct scene *scene, const struct tg_stream_conf *conf)
 {
     memset(scene, 0, sizeof *scene);
     client_fake_reset();
+    scene_worker = (struct tg_worker){.cut_fd = -1};
+    scene->req.worker = &scene_worker;
     scene->req.fcgi = client_fake_fcgi();
     scene->req.stream = true;
     scene->req.started_at_us = tg_now_us() - 1000;

@@ -3,6 +3,7 @@
 #define TOLLGATE_TESTS_STREAM_SCENE_H
 
 #include "fcgi-app/stream/engine.h"
+#include "fcgi-app/worker.h"
 #include "tests/unit/stream/client_fake.h"
 
 #define CHUNK(rest) "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\"," rest "}\n\n"
@@ -14,6 +15,8 @@
     CHUNK("\"choices\":[],\"usage\":{\"prompt_tokens\":11,\"completion_tokens\":7," \
           "\"total_tokens\":18}")
 #define DONE "data: [DONE]\n\n"
+
+extern struct tg_worker scene_worker; /* of every scene; tests set `cut` */
 
 struct scene {
     struct tg_request req;
