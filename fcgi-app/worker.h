@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+struct tg_known;
 struct tg_shared;
 
 /* Values of the conf that requests need, parsed once per (re)load; see settings.h. */
@@ -42,6 +43,7 @@ struct tg_worker {
     struct tg_ledger *ledger;
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
+    struct tg_known *known; /* credentials read a moment ago */
     atomic_bool draining; /* about to end: takes no new requests */
     /* private: worker.c swaps it on reload, tg_worker_settings reads it */
     struct tg_settings *_Atomic settings;

@@ -111,7 +111,7 @@ enum tg_class tg_store_user_id(struct tg_db *db, const char *username, int64_t *
     return class;
 }
 
-/* The new authver, read under the lock that the update took. */
+/* The raised authver, read under the lock that the update took. */
 static int64_t raised_authver(struct tg_change *change, int64_t user_id)
 {
     struct tg_db_rows *rows = tg_change_select(
@@ -127,34 +127,45 @@ static int64_t raised_authver(struct tg_change *change, int64_t user_id)
     return authver;
 }
 
+void tg_user_raise_authver(struct tg_change *change, int64_t user_id, const char *reason,
+                           struct tg_entry *ret_entry)
+{
+    struct tg_entry entry = {.id = tg_id_new(),
+                             .kind = TG_ENTRY_ADJUST,
+                             .user_id = user_id,
+                             .token_unlimited = -1};
+
+    tg_change_run(change, "UPDATE users SET authver = authver + 1 WHERE id = ?",
+                  &TG_DB_I(user_id), 1);
+    entry.authver = raised_authver(change, user_id);
+    tg_change_run(change,
+                  "INSERT INTO adjustments (entry_id, user_id, authver, reason, actor) "
+                  "VALUES (?, ?, ?, ?, ?)",
+                  (struct tg_db_value[]){TG_DB_B(entry.id.bytes, TG_ID_BYTES), TG_DB_I(user_id),
+                                         TG_DB_I(entry.authver), TG_DB_S(reason),
+                                         TG_DB_I(change->actor->user_id)},
+                  5);
+    if (change->class == TG_OK)
+        *ret_entry = entry;
+}
+
 enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *actor,
                                        const struct tg_user_status *status,
                                        struct tg_entry *ret_entry, struct tg_error *err)
 {
     const char *name = tg_status_name(status->status);
-    int64_t user_id = status->user_id;
-    struct tg_entry entry = {.id = tg_id_new(),
-                             .kind = TG_ENTRY_ADJUST,
-                             .user_id = user_id,
-                             .token_unlimited = -1};
+    struct tg_entry entry;
     struct tg_change change;
     struct tg_buf after;
     enum tg_class class;
 
     tg_change_begin(&change, db, actor, err);
-    tg_change_run(&change, "UPDATE users SET status = ?, authver = authver + 1 WHERE id = ?",
-                  (struct tg_db_value[]){TG_DB_S(name), TG_DB_I(user_id)}, 2);
-    entry.authver = raised_authver(&change, user_id);
-    tg_change_run(&change,
-                  "INSERT INTO adjustments (entry_id, user_id, authver, reason, actor) "
-                  "VALUES (?, ?, ?, ?, ?)",
-                  (struct tg_db_value[]){TG_DB_B(entry.id.bytes, TG_ID_BYTES), TG_DB_I(user_id),
-                                         TG_DB_I(entry.authver), TG_DB_S(name),
-                                         TG_DB_I(actor->user_id)},
-                  5);
+    tg_change_run(&change, "UPDATE users SET status = ? WHERE id = ?",
+                  (struct tg_db_value[]){TG_DB_S(name), TG_DB_I(status->user_id)}, 2);
+    tg_user_raise_authver(&change, status->user_id, name, &entry);
     tg_buf_init(&after, 0);
     tg_buf_printf(&after, "{\"status\":\"%s\"}", name);
-    note(&change, "user.status", user_id, &after);
+    note(&change, "user.status", status->user_id, &after);
     class = tg_change_end(&change);
     if (class == TG_OK)
         *ret_entry = entry;
