@@ -270,7 +270,7 @@ static enum tg_class understand(struct tg_request *req)
 
 enum tg_verdict tg_stage_body(struct tg_request *req)
 {
-    enum tg_class class = receive(req);
+    enum tg_class class = req->body_understood ? TG_OK : receive(req);
 
     if (class == TG_CLASS_GONE)
         return TG_GONE;
@@ -278,8 +278,9 @@ enum tg_verdict tg_stage_body(struct tg_request *req)
         return TG_ANSWER;
     if (req->endpoint->operation != TG_OPERATION_GENERATE)
         return TG_NEXT;
-    if (understand(req) != TG_OK)
+    if (!req->body_understood && understand(req) != TG_OK)
         return TG_ANSWER;
+    req->body_understood = true;
     if (!tg_access_model_allowed(req->credential, req->model)) {
         tg_fail(&req->error, TG_CLASS_FORBIDDEN, "model_not_allowed",
                 "This API token may not use the model '%s'.", req->model);

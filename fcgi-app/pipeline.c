@@ -86,6 +86,30 @@ static enum tg_verdict check_params(struct tg_request *req)
     return TG_NEXT;
 }
 
+/* What a known credential would refuse, or may not decide, is decided on one that was just read.
+ * When that one says something else, everything behind rate is done again; *at is the stage that
+ * runs next. */
+static enum tg_verdict look_again(struct tg_request *req, enum tg_verdict verdict, size_t *at)
+{
+    const struct tg_error refusal = req->error;
+    bool stale = verdict == TG_AGAIN && !req->doubtful, same = false;
+    int64_t from_us = tg_now_us();
+    enum tg_verdict access = tg_access_again(req, stale, &same);
+
+    req->stage_us[TG_STAGE_ACCESS] += tg_now_us() - from_us;
+    if (access != TG_NEXT)
+        return access;
+    if (verdict == TG_AGAIN && same)
+        return TG_NEXT; /* the same stage again */
+    if (same || (stages[*at].stage == TG_STAGE_BODY && !req->body_understood)) {
+        req->error = refusal;
+        return TG_ANSWER;
+    }
+    while (stages[*at].stage != TG_STAGE_BODY)
+        (*at)--;
+    return TG_NEXT;
+}
+
 static enum tg_verdict run_stages(struct tg_request *req)
 {
     enum tg_verdict verdict = timed(req, TG_STAGE_ENDPOINT, tg_stage_endpoint);
@@ -103,9 +127,14 @@ static enum tg_verdict run_stages(struct tg_request *req)
         return TG_ANSWER;
     }
     operation = 1u << req->endpoint->operation;
-    for (size_t i = 0; i < TG_COUNT_OF(stages) && verdict == TG_NEXT; i++)
+    for (size_t i = 0; i < TG_COUNT_OF(stages) && verdict == TG_NEXT;) {
         if ((stages[i].operations & operation) != 0)
             verdict = timed(req, stages[i].stage, stages[i].run);
+        if (verdict == TG_AGAIN || (verdict == TG_ANSWER && req->doubtful))
+            verdict = look_again(req, verdict, &i);
+        else
+            i++;
+    }
     if (verdict == TG_NEXT && req->endpoint->operation != TG_OPERATION_GENERATE) {
         answers[req->endpoint->operation](req);
         verdict = TG_ANSWER;
@@ -154,6 +183,7 @@ static void finish(struct tg_request *req, enum tg_verdict verdict)
     tg_fcgi_end(req->fcgi);
     tg_stage_remember(req);
     tg_body_done(req);
+    tg_access_done(req);
     if (req->in_flight)
         tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, -1);
     tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_FINISHING, 1);

@@ -43,6 +43,9 @@ struct tg_request {
 
     /* access */
     const struct tg_credential *credential;
+    const struct tg_credential *borrowed; /* the worker's known one, released at the end */
+    bool doubtful;    /* the credential is that one, and the books have not confirmed it yet */
+    bool looked_again; /* it was read again after access */
     const char *group;         /* the group whose channels and ratio apply */
     int64_t pinned_channel_id; /* 0: none */
     char token_hmac[65];       /* key of the credential, in hex; never recorded */
@@ -50,6 +53,7 @@ struct tg_request {
     /* body */
     struct tg_span body; /* memory or a mapped unlinked file; owned by the body stage */
     bool body_mapped;
+    bool body_understood;  /* it came whole, and what must be known of it is below */
     int64_t request_bytes; /* of the body as it was sent */
     struct tg_json *json;
     const char *model; /* as the client wrote it */

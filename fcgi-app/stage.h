@@ -29,6 +29,7 @@ enum tg_stage {
 enum tg_verdict {
     TG_NEXT,   /* go on with the next stage */
     TG_ANSWER, /* the answer is known: req->error is set, or req->tail holds it */
+    TG_AGAIN,  /* the credential is to be read again first */
     TG_GONE    /* the client has left */
 };
 

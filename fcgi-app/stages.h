@@ -1,7 +1,8 @@
 /* stages - one function per stage; the table in pipeline.c runs them in the order of enum tg_stage.
  *
  * Settle and record run for every verdict once a request has passed access. A stage that is not
- * built yet passes through.
+ * built yet passes through. Stages behind rate up to reserve run again when the credential turns
+ * out to have been changed in the middle of the request.
  */
 #ifndef TOLLGATE_STAGES_H
 #define TOLLGATE_STAGES_H
@@ -10,8 +11,11 @@
 
 enum tg_verdict tg_stage_endpoint(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_access(struct tg_request *req) must_check non_null(1);
-/* Reserve found the credential stale: drops it from the cache and runs access again. */
-enum tg_verdict tg_access_again(struct tg_request *req) must_check non_null(1);
+/* Access once more with a credential that was just read, from MySQL when it is known to be stale.
+ * *ret_same: it says what the one before said. */
+enum tg_verdict tg_access_again(struct tg_request *req, bool stale, bool *ret_same) must_check
+    non_null(1, 3);
+void tg_access_done(struct tg_request *req) non_null(1); /* gives back a known credential */
 enum tg_verdict tg_stage_rate(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_body(struct tg_request *req) must_check non_null(1);
 enum tg_verdict tg_stage_session(struct tg_request *req) must_check non_null(1);

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/conf/node.h"
+#include "common/credential/known.h"
 #include "fcgi-app/pipeline.h"
 #include "fcgi-app/pool/pool.h"
 #include "fcgi-app/process.h"
@@ -90,6 +91,7 @@ static enum tg_class open_ledger(struct tg_worker *worker, const struct tg_conf 
     };
 
     worker->ledger = tg_ledger_new(&ledger);
+    worker->known = tg_known_new();
     return tg_spool_open(&spool, &worker->spool, err);
 }
 
@@ -147,6 +149,7 @@ static void close_all(struct tg_worker *worker)
     tg_snapshot_holder_free(worker->snapshots);
     tg_http_pool_free(worker->http);
     tg_spool_close(worker->spool);
+    tg_known_free(worker->known);
     tg_ledger_free(worker->ledger);
     tg_db_pool_free(worker->main_db);
     tg_kv_pool_free(worker->kv);

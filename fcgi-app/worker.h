@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+struct tg_known;
 struct tg_shared;
 
 /* Values of the conf that requests need, parsed once per (re)load; see settings.h. */
@@ -45,6 +46,7 @@ struct tg_worker {
     struct tg_ledger *ledger;
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
+    struct tg_known *known; /* credentials read a moment ago */
     atomic_bool draining; /* about to end: takes no new requests */
     atomic_bool cut;      /* and those that run have had their time */
     int cut_fd;           /* readable from then on */

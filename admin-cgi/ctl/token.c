@@ -94,6 +94,7 @@ enum tg_class ctl_cmd_token_create(struct ctl *ctl, const struct ctl_args *args)
 enum tg_class ctl_cmd_token_revoke(struct ctl *ctl, const struct ctl_args *args)
 {
     char hmac[TG_HMAC_HEX];
+    struct tg_entry entry;
     int64_t id = 0;
     enum tg_class class = ctl_id(args->positionals[0], &id, &ctl->err);
 
@@ -106,7 +107,7 @@ enum tg_class ctl_cmd_token_revoke(struct ctl *ctl, const struct ctl_args *args)
     if (class == TG_OK)
         class = tg_credential_change_begin(ctl->kv, hmac, &ctl->err);
     if (class == TG_OK)
-        class = tg_store_token_revoke(ctl->main_db, &ctl->actor, id, &ctl->err);
+        class = tg_store_token_revoke(ctl->main_db, &ctl->actor, id, &entry, &ctl->err);
     if (class == TG_OK)
         class = tg_credential_change_end(ctl->kv, hmac, &ctl->err);
     if (class != TG_OK)
@@ -114,6 +115,7 @@ enum tg_class ctl_cmd_token_revoke(struct ctl *ctl, const struct ctl_args *args)
     tg_json_begin_object(&ctl->out);
     tg_json_put_int(&ctl->out, "id", id);
     tg_json_put_str(&ctl->out, "status", "revoked");
+    tg_json_put_bool(&ctl->out, "pushed", ctl_push(ctl, &entry));
     tg_json_end_object(&ctl->out);
     return TG_OK;
 }

@@ -2,7 +2,8 @@ libcommon_a_SOURCES += \
 	common/credential/form.c common/credential/form.h \
 	common/credential/scripts.h \
 	common/credential/cache.c common/credential/cache.h \
-	common/credential/apply.c common/credential/apply.h
+	common/credential/apply.c common/credential/apply.h \
+	common/credential/known.c common/credential/known.h
 
 nodist_libcommon_a_SOURCES += common/credential/scripts.c
 EXTRA_DIST += common/credential/lua/fill.lua

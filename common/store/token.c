@@ -8,6 +8,7 @@
 #include "common/json/writer.h"
 #include "common/store/check.h"
 #include "common/store/read.h"
+#include "common/store/user.h"
 
 static enum tg_class check(const struct tg_token_new *token, struct tg_error *err)
 {
@@ -125,19 +126,25 @@ enum tg_class tg_store_token_hmac(struct tg_db *db, int64_t token_id, char ret[T
 }
 
 enum tg_class tg_store_token_revoke(struct tg_db *db, const struct tg_actor *actor,
-                                    int64_t token_id, struct tg_error *err)
+                                    int64_t token_id, struct tg_entry *ret_entry,
+                                    struct tg_error *err)
 {
     char id[24];
     struct tg_change change;
     struct tg_db_rows *rows;
+    int64_t user_id = 0;
 
     snprintf(id, sizeof id, "%" PRId64, token_id);
     tg_change_begin(&change, db, actor, err);
-    rows = tg_change_select(&change, "SELECT status FROM tokens WHERE id = ? FOR UPDATE",
-                            &TG_DB_I(token_id), 1);
-    if (rows != NULL && !tg_db_next(rows))
+    rows = tg_change_select(&change, "SELECT user_id FROM tokens WHERE id = ?", &TG_DB_I(token_id),
+                            1);
+    if (rows != NULL && tg_db_next(rows))
+        user_id = tg_db_int(rows, 0);
+    else if (rows != NULL)
         change.class = not_found(err, token_id);
     tg_db_rows_free(rows);
+    /* the user's row first, as the applier locks them */
+    tg_user_raise_authver(&change, user_id, "token.revoke", ret_entry);
     tg_change_run(&change, "UPDATE tokens SET status = 'revoked' WHERE id = ?", &TG_DB_I(token_id),
                   1);
     tg_change_audit(&change, &(struct tg_audit_note){.action = "token.revoke",

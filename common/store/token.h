@@ -9,6 +9,7 @@
 #define TOLLGATE_STORE_TOKEN_H
 
 #include "common/crypto/crypto.h"
+#include "common/ledger/entry.h"
 #include "common/store/change.h"
 
 struct tg_token_new {
@@ -31,8 +32,9 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
 /* The fingerprint, for the fence around a change. */
 enum tg_class tg_store_token_hmac(struct tg_db *db, int64_t token_id, char ret[TG_HMAC_HEX],
                                   struct tg_error *err) must_check non_null(1);
+/* Raises its user's authver: *ret_entry is to be pushed, as user.h says. */
 enum tg_class tg_store_token_revoke(struct tg_db *db, const struct tg_actor *actor,
-                                    int64_t token_id, struct tg_error *err) must_check
-    non_null(1, 2, 4);
+                                    int64_t token_id, struct tg_entry *ret_entry,
+                                    struct tg_error *err) must_check non_null(1, 2, 4, 5);
 
 #endif

@@ -111,7 +111,7 @@ enum tg_class tg_store_user_id(struct tg_db *db, const char *username, int64_t *
     return class;
 }
 
-/* The new authver, read under the lock that the update took. */
+/* The raised authver, read under the lock that the update took. */
 static int64_t raised_authver(struct tg_change *change, int64_t user_id)
 {
     struct tg_db_rows *rows = tg_change_select(
@@ -127,9 +127,31 @@ static int64_t raised_authver(struct tg_change *change, int64_t user_id)
     return authver;
 }
 
+void tg_user_raise_authver(struct tg_change *change, int64_t user_id, const char *reason,
+                           struct tg_entry *ret_entry)
+{
+    struct tg_entry entry = {.id = tg_id_new(),
+                             .kind = TG_ENTRY_ADJUST,
+                             .user_id = user_id,
+                             .token_unlimited = -1};
+
+    tg_change_run(change, "UPDATE users SET authver = authver + 1 WHERE id = ?",
+                  &TG_DB_I(user_id), 1);
+    entry.authver = raised_authver(change, user_id);
+    tg_change_run(change,
+                  "INSERT INTO adjustments (entry_id, user_id, authver, reason, actor) "
+                  "VALUES (?, ?, ?, ?, ?)",
+                  (struct tg_db_value[]){TG_DB_B(entry.id.bytes, TG_ID_BYTES), TG_DB_I(user_id),
+                                         TG_DB_I(entry.authver), TG_DB_S(reason),
+                                         TG_DB_I(change->actor->user_id)},
+                  5);
+    if (change->class == TG_OK)
+        *ret_entry = entry;
+}
+
 /* One column of a user, whose cached credentials are old from then on. */
 struct user_column {
-    const char *sql; /* UPDATE users SET column = ?, authver = … WHERE id = ? */
+    const char *sql; /* UPDATE users SET column = ?, … WHERE id = ? */
     struct tg_db_value value;
     const char *action, *name, *text; /* for the audit and the adjustment's reason */
     int64_t user_id;
@@ -139,10 +161,7 @@ static enum tg_class set_column(struct tg_db *db, const struct tg_actor *actor,
                                 const struct user_column *column, struct tg_entry *ret_entry,
                                 struct tg_error *err)
 {
-    struct tg_entry entry = {.id = tg_id_new(),
-                             .kind = TG_ENTRY_ADJUST,
-                             .user_id = column->user_id,
-                             .token_unlimited = -1};
+    struct tg_entry entry;
     struct tg_change change;
     struct tg_buf after;
     enum tg_class class;
@@ -150,14 +169,7 @@ static enum tg_class set_column(struct tg_db *db, const struct tg_actor *actor,
     tg_change_begin(&change, db, actor, err);
     tg_change_run(&change, column->sql,
                   (struct tg_db_value[]){column->value, TG_DB_I(column->user_id)}, 2);
-    entry.authver = raised_authver(&change, column->user_id);
-    tg_change_run(&change,
-                  "INSERT INTO adjustments (entry_id, user_id, authver, reason, actor) "
-                  "VALUES (?, ?, ?, ?, ?)",
-                  (struct tg_db_value[]){TG_DB_B(entry.id.bytes, TG_ID_BYTES),
-                                         TG_DB_I(column->user_id), TG_DB_I(entry.authver),
-                                         TG_DB_S(column->text), TG_DB_I(actor->user_id)},
-                  5);
+    tg_user_raise_authver(&change, column->user_id, column->text, &entry);
     tg_buf_init(&after, 0);
     tg_buf_printf(&after, "{\"%s\":\"%s\"}", column->name, column->text);
     note(&change, column->action, column->user_id, &after);
@@ -173,7 +185,7 @@ enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *
 {
     const char *name = tg_status_name(status->status);
     const struct user_column column = {
-        "UPDATE users SET status = ?, authver = authver + 1 WHERE id = ?", TG_DB_S(name),
+        "UPDATE users SET status = ? WHERE id = ?", TG_DB_S(name),
         "user.status", "status", name, status->user_id};
 
     return set_column(db, actor, &column, ret_entry, err);
@@ -184,7 +196,7 @@ enum tg_class tg_store_user_accept_unpriced(struct tg_db *db, const struct tg_ac
                                             struct tg_entry *ret_entry, struct tg_error *err)
 {
     const struct user_column column = {
-        "UPDATE users SET accept_unpriced = ?, authver = authver + 1 WHERE id = ?",
+        "UPDATE users SET accept_unpriced = ? WHERE id = ?",
         TG_DB_I(wish->accepts), "user.unpriced", "accept_unpriced", wish->accepts ? "yes" : "no",
         wish->user_id};
 

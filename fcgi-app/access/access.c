@@ -1,9 +1,13 @@
 #include "fcgi-app/access/access.h"
 
 #include "common/base/clock.h"
+#include "common/base/buf.h"
 #include "common/credential/cache.h"
+#include "common/credential/form.h"
+#include "common/credential/known.h"
 #include "common/crypto/crypto.h"
 #include "fcgi-app/access/carrier.h"
+#include "fcgi-app/endpoint.h"
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
@@ -82,24 +86,13 @@ static enum tg_verdict refuse_unknown(struct tg_request *req)
     return TG_ANSWER;
 }
 
-/* Reads the credential behind the digest and checks it. */
-static enum tg_verdict admit(struct tg_request *req)
+static enum tg_verdict judge(struct tg_request *req, const struct tg_credential *credential)
 {
-    const struct tg_credential_source source = {
-        .kv = req->worker->kv,
-        .main_db = req->worker->main_db,
-        .deadline_at_us = tg_now_us() + STORES_WAIT_US,
-    };
     const struct tg_visit visit = {.address = &req->address,
                                    .unix_us = req->created_unix_us,
                                    .pinned_channel_id = req->pinned_channel_id};
-    struct tg_credential *credential;
 
     req->credential = NULL;
-    if (tg_credential_get(&source, req->arena, req->token_hmac, &credential, &req->error) != TG_OK)
-        return TG_ANSWER; /* a store that is away is never reported as a bad token */
-    if (credential == NULL)
-        return refuse_unknown(req);
     if (tg_access_check(credential, &visit, &req->error) != TG_OK) {
         if (req->error.class != TG_CLASS_AUTH)
             req->credential = credential; /* the refusal is recorded */
@@ -107,6 +100,52 @@ static enum tg_verdict admit(struct tg_request *req)
     }
     req->credential = credential;
     return take_group(req);
+}
+
+/* Only a request that goes on to the deposit may be let in on a known credential, and only while
+ * the live books answer: they compare its authver. */
+static bool may_use_known(const struct tg_request *req)
+{
+    return req->endpoint->operation == TG_OPERATION_GENERATE &&
+           tg_ledger_is_up(req->worker->ledger);
+}
+
+/* False: not known, or it would be refused. */
+static bool admit_known(struct tg_request *req)
+{
+    tg_assert(req->borrowed == NULL);
+    if (!may_use_known(req))
+        return false;
+    req->borrowed = tg_known_take(req->worker->known, req->token_hmac, req->started_at_us);
+    if (req->borrowed == NULL)
+        return false;
+    req->doubtful = judge(req, req->borrowed) == TG_NEXT;
+    if (!req->doubtful)
+        req->error = (struct tg_error){0};
+    return req->doubtful;
+}
+
+/* Reads the credential behind the digest and checks it. */
+static enum tg_verdict admit(struct tg_request *req)
+{
+    int64_t now_us = tg_now_us();
+    const struct tg_credential_source source = {
+        .kv = req->worker->kv,
+        .main_db = req->worker->main_db,
+        .deadline_at_us = now_us + STORES_WAIT_US,
+    };
+    struct tg_credential *credential;
+    enum tg_verdict verdict;
+
+    req->credential = NULL;
+    if (tg_credential_get(&source, req->arena, req->token_hmac, &credential, &req->error) != TG_OK)
+        return TG_ANSWER; /* a store that is away is never reported as a bad token */
+    if (credential == NULL)
+        return refuse_unknown(req);
+    verdict = judge(req, credential);
+    if (verdict == TG_NEXT)
+        tg_known_keep(req->worker->known, req->token_hmac, credential, now_us);
+    return verdict;
 }
 
 enum tg_verdict tg_stage_access(struct tg_request *req)
@@ -119,13 +158,44 @@ enum tg_verdict tg_stage_access(struct tg_request *req)
     tg_hmac(req->worker->secrets.token_pepper, carried.token.ptr, carried.token.len, digest);
     tg_hex(digest, sizeof digest, req->token_hmac);
     req->pinned_channel_id = carried.pinned_channel_id;
-    return admit(req);
+    return admit_known(req) ? TG_NEXT : admit(req);
 }
 
-enum tg_verdict tg_access_again(struct tg_request *req)
+static bool say_the_same(const struct tg_credential *a, const struct tg_credential *b)
 {
-    /* The entry goes as at the end of a change; MySQL says what holds now. */
-    if (tg_credential_change_end(req->worker->kv, req->token_hmac, &req->error) != TG_OK)
+    struct tg_buf one, other;
+    bool same;
+
+    tg_buf_init(&one, 0);
+    tg_buf_init(&other, 0);
+    tg_credential_write(a, &one);
+    tg_credential_write(b, &other);
+    same = one.len == other.len && memcmp(one.data, other.data, one.len) == 0;
+    tg_buf_done(&one);
+    tg_buf_done(&other);
+    return same;
+}
+
+enum tg_verdict tg_access_again(struct tg_request *req, bool stale, bool *ret_same)
+{
+    const struct tg_credential *before = req->credential;
+    enum tg_verdict verdict;
+
+    req->doubtful = false;
+    req->looked_again = true;
+    req->error = (struct tg_error){0};
+    tg_known_drop(req->worker->known, req->token_hmac);
+    /* The entry in Redis goes as at the end of a change; MySQL says what holds now. */
+    if (stale &&
+        tg_credential_change_end(req->worker->kv, req->token_hmac, &req->error) != TG_OK)
         return TG_ANSWER;
-    return admit(req);
+    verdict = admit(req);
+    *ret_same = verdict == TG_NEXT && say_the_same(before, req->credential);
+    return verdict;
+}
+
+void tg_access_done(struct tg_request *req)
+{
+    tg_known_release(req->borrowed);
+    req->borrowed = NULL;
 }

@@ -41,6 +41,7 @@ static enum tg_ledger_answer ask(struct tg_request *req, int64_t amount_quota,
 static enum tg_verdict hold(struct tg_request *req, int64_t amount_quota)
 {
     req->held = true;
+    req->doubtful = false; /* its authver was compared */
     req->deposit_quota = amount_quota;
     req->renew_at_us =
         tg_now_us() + tg_conf_int(tg_worker_settings(req->worker)->conf, TG_OPTION_HOLD_RENEW);
@@ -56,37 +57,18 @@ static enum tg_verdict refuse_token(struct tg_request *req, const struct tg_erro
                   "What is left of this API token's limit is less than this request may cost.");
 }
 
-/* The user was changed after the credential was read: read it again, once. */
-static enum tg_verdict check_again(struct tg_request *req)
-{
-    int64_t authver = req->credential->authver;
-    enum tg_verdict verdict = tg_access_again(req);
-
-    if (verdict == TG_NEXT && req->credential->authver <= authver)
-        return refuse(req, TG_CLASS_OVERLOAD, "overloaded",
-                      "The account is being changed. Try again.");
-    return verdict;
-}
-
 enum tg_verdict tg_stage_reserve(struct tg_request *req)
 {
     int64_t amount_quota = deposit_of(req);
     struct tg_error why = {0};
     enum tg_ledger_answer answer;
 
-    if (amount_quota == 0)
-        return TG_NEXT; /* free: no hold, the record is written all the same */
+    if (amount_quota == 0) /* free: no hold, the record is written all the same */
+        return req->doubtful ? TG_AGAIN : TG_NEXT;
     if (!tg_spool_is_healthy(req->worker->spool))
         return refuse(req, TG_CLASS_OVERLOAD, "overloaded",
                       "The gateway cannot keep its books now. Try again later.");
     answer = ask(req, amount_quota, &why);
-    if (answer == TG_LEDGER_STALE) {
-        enum tg_verdict verdict = check_again(req);
-
-        if (verdict != TG_NEXT)
-            return verdict;
-        answer = ask(req, amount_quota, &why);
-    }
     switch (answer) {
     case TG_LEDGER_OK:
         return hold(req, amount_quota);
@@ -97,7 +79,11 @@ enum tg_verdict tg_stage_reserve(struct tg_request *req)
         return refuse_token(req, &why);
     case TG_LEDGER_UNKNOWN_ACCOUNT:
         return refuse(req, TG_CLASS_AUTH, "invalid_api_key", "No valid API token was given.");
-    case TG_LEDGER_STALE:
+    case TG_LEDGER_STALE: /* the user was changed after the credential was read */
+        if (!req->looked_again)
+            return TG_AGAIN;
+        return refuse(req, TG_CLASS_OVERLOAD, "overloaded",
+                      "The account is being changed. Try again.");
     case TG_LEDGER_UNAVAILABLE: /* it may have run: settle ends it with a refund */
         tg_log_error(TG_LOG_WARNING, "reserve", &why);
         return refuse(req, TG_CLASS_OVERLOAD, "overloaded",

@@ -1,4 +1,4 @@
-check_PROGRAMS += unit-access unit-endpoint unit-credential
+check_PROGRAMS += unit-access unit-endpoint unit-credential unit-known
 unit_access_SOURCES = tests/unit/access/access.c
 unit_access_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_access_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
@@ -8,4 +8,7 @@ unit_endpoint_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
 unit_credential_SOURCES = tests/unit/access/credential.c $(UNIT_REDIS) $(UNIT_SCHEMA)
 unit_credential_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_credential_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
-TESTS += unit-access unit-endpoint unit-credential
+unit_known_SOURCES = tests/unit/access/known.c
+unit_known_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_known_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-access unit-endpoint unit-credential unit-known

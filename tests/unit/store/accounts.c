@@ -206,6 +206,7 @@ void a_revoked_token_says_so(void **state)
     int64_t id = add_token(house, &token);
     char hmac[TG_HMAC_HEX];
     const char **hmacs;
+    struct tg_entry entry;
     size_t count;
 
     assert_int_equal(tg_store_token_hmac(house->db, id, hmac, &house->err), TG_OK);
@@ -214,10 +215,17 @@ void a_revoked_token_says_so(void **state)
         tg_store_user_token_hmacs(house->db, token.user_id, house->arena, &hmacs, &count), TG_OK);
     assert_int_equal(count, 1);
     assert_string_equal(hmacs[0], fingerprint);
-    assert_int_equal(tg_store_token_revoke(house->db, &house->actor, id, &house->err), TG_OK);
+    assert_int_equal(tg_store_token_revoke(house->db, &house->actor, id, &entry, &house->err),
+                     TG_OK);
     assert_int_equal(credential(house, fingerprint)->token_status, TG_STATUS_REVOKED);
-    assert_int_equal(tg_store_token_revoke(house->db, &house->actor, id + 1, &house->err),
-                     TG_CLASS_NOT_FOUND);
+    assert_int_equal(credential(house, fingerprint)->authver, 2);
+    assert_int_equal(entry.kind, TG_ENTRY_ADJUST);
+    assert_int_equal(entry.user_id, token.user_id);
+    assert_int_equal(entry.authver, 2);
+    assert_int_equal(test_number(house->db, "SELECT authver FROM adjustments"), 2);
+    assert_int_equal(
+        tg_store_token_revoke(house->db, &house->actor, id + 1, &entry, &house->err),
+        TG_CLASS_NOT_FOUND);
     assert_string_equal(house->err.code, "token_not_found");
     assert_int_equal(tg_store_token_hmac(house->db, id + 1, hmac, &house->err),
                      TG_CLASS_NOT_FOUND);
