@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/money.h"
 #include "common/json/writer.h"
+#include "common/store/authver.h"
 #include "common/store/check.h"
 #include "common/store/read.h"
 #include "common/store/user.h"
@@ -144,7 +145,10 @@ enum tg_class tg_store_token_revoke(struct tg_db *db, const struct tg_actor *act
         change.class = not_found(err, token_id);
     tg_db_rows_free(rows);
     /* the user's row first, as the applier locks them */
-    tg_user_raise_authver(&change, user_id, "token.revoke", ret_entry);
+    tg_authver_raise(&change,
+                     &(struct tg_authver_raise){
+                         .user_id = user_id, .unlimited = -1, .reason = "token.revoke"},
+                     ret_entry);
     tg_change_run(&change, "UPDATE tokens SET status = 'revoked' WHERE id = ?", &TG_DB_I(token_id),
                   1);
     tg_change_audit(&change, &(struct tg_audit_note){.action = "token.revoke",

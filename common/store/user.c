@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json/writer.h"
+#include "common/store/authver.h"
 #include "common/store/check.h"
 #include "common/store/read.h"
 
@@ -111,44 +112,6 @@ enum tg_class tg_store_user_id(struct tg_db *db, const char *username, int64_t *
     return class;
 }
 
-/* The raised authver, read under the lock that the update took. */
-static int64_t raised_authver(struct tg_change *change, int64_t user_id)
-{
-    struct tg_db_rows *rows = tg_change_select(
-        change, "SELECT authver FROM users WHERE id = ? FOR UPDATE", &TG_DB_I(user_id), 1);
-    int64_t authver = 0;
-
-    if (rows != NULL && tg_db_next(rows))
-        authver = tg_db_int(rows, 0);
-    else if (rows != NULL)
-        change->class = tg_fail(change->err, TG_CLASS_NOT_FOUND, "user_not_found",
-                                "there is no user %" PRId64, user_id);
-    tg_db_rows_free(rows);
-    return authver;
-}
-
-void tg_user_raise_authver(struct tg_change *change, int64_t user_id, const char *reason,
-                           struct tg_entry *ret_entry)
-{
-    struct tg_entry entry = {.id = tg_id_new(),
-                             .kind = TG_ENTRY_ADJUST,
-                             .user_id = user_id,
-                             .token_unlimited = -1};
-
-    tg_change_run(change, "UPDATE users SET authver = authver + 1 WHERE id = ?",
-                  &TG_DB_I(user_id), 1);
-    entry.authver = raised_authver(change, user_id);
-    tg_change_run(change,
-                  "INSERT INTO adjustments (entry_id, user_id, authver, reason, actor) "
-                  "VALUES (?, ?, ?, ?, ?)",
-                  (struct tg_db_value[]){TG_DB_B(entry.id.bytes, TG_ID_BYTES), TG_DB_I(user_id),
-                                         TG_DB_I(entry.authver), TG_DB_S(reason),
-                                         TG_DB_I(change->actor->user_id)},
-                  5);
-    if (change->class == TG_OK)
-        *ret_entry = entry;
-}
-
 /* One column of a user, whose cached credentials are old from then on. */
 struct user_column {
     const char *sql; /* UPDATE users SET column = ?, … WHERE id = ? */
@@ -161,6 +124,8 @@ static enum tg_class set_column(struct tg_db *db, const struct tg_actor *actor,
                                 const struct user_column *column, struct tg_entry *ret_entry,
                                 struct tg_error *err)
 {
+    const struct tg_authver_raise raise = {
+        .user_id = column->user_id, .unlimited = -1, .reason = column->text};
     struct tg_entry entry;
     struct tg_change change;
     struct tg_buf after;
@@ -169,7 +134,7 @@ static enum tg_class set_column(struct tg_db *db, const struct tg_actor *actor,
     tg_change_begin(&change, db, actor, err);
     tg_change_run(&change, column->sql,
                   (struct tg_db_value[]){column->value, TG_DB_I(column->user_id)}, 2);
-    tg_user_raise_authver(&change, column->user_id, column->text, &entry);
+    tg_authver_raise(&change, &raise, &entry);
     tg_buf_init(&after, 0);
     tg_buf_printf(&after, "{\"%s\":\"%s\"}", column->name, column->text);
     note(&change, column->action, column->user_id, &after);

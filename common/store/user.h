@@ -44,10 +44,6 @@ enum tg_class tg_store_user_accept_unpriced(struct tg_db *db, const struct tg_ac
                                             const struct tg_user_unpriced *wish,
                                             struct tg_entry *ret_entry, struct tg_error *err)
     must_check non_null(1, 2, 3, 4, 5);
-/* Part of every change of a user or its tokens: what was read of them before is void at the deposit
- * at the latest. *ret_entry is to be pushed as above. */
-void tg_user_raise_authver(struct tg_change *change, int64_t user_id, const char *reason,
-                           struct tg_entry *ret_entry) non_null(1, 3, 4);
 /* Fingerprints of all tokens of a user, for the fences around a change. Owns: the arena. */
 enum tg_class tg_store_user_token_hmacs(struct tg_db *db, int64_t user_id, struct tg_arena *arena,
                                         const char ***ret, size_t *ret_count) must_check
