@@ -46,6 +46,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/pages.h \
 	admin-cgi/pages/assets.c \
 	admin-cgi/pages/login.c \
+	admin-cgi/pages/account.c \
 	admin-cgi/pages/groups.c \
 	admin-cgi/web/escape.c admin-cgi/web/escape.h \
 	admin-cgi/web/html_place.c admin-cgi/web/html_place.h \
@@ -71,6 +72,7 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/pager.html \
 	admin-cgi/templates/error.html \
 	admin-cgi/templates/login.html \
+	admin-cgi/templates/account.html \
 	admin-cgi/templates/groups.html \
 	admin-cgi/templates/group.html \
 	admin-cgi/assets/console.css \

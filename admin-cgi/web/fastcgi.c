@@ -111,7 +111,7 @@ static int run_child(int listen_fd)
         return 1;
     if (web_site_open(&site, &err) == TG_OK)
         err.class = TG_OK;
-    fcgi = tg_fcgi_new(listen_fd);
+    fcgi = tg_fcgi_new(listen_fd, -1);
     for (int served = 0; served < REQUESTS_PER_CHILD && !ending;) {
         if (poll(&wait, 1, 1000) <= 0 || tg_fcgi_take(fcgi) != TG_FCGI_REQUEST)
             continue;

@@ -30,7 +30,8 @@ enum tg_class web_site_open(struct web_site *site, struct tg_error *err)
         class = tg_cidrs_parse(site->arena,
                                tg_conf_text(site->conf, TG_OPTION_NET_TRUSTED_PROXIES),
                                &site->proxies, &site->proxy_count, err);
-    site->templates = web_templates_new(site->arena, data_folder(site->arena, "admin-cgi/templates"));
+    site->templates =
+        web_templates_new(site->arena, data_folder(site->arena, "admin-cgi/templates"));
     return class;
 }
 
