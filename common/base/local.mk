@@ -16,7 +16,8 @@ libbase_a_SOURCES = \
 # libcommon holds the wrappers of all other libraries, the stores and the ledger.
 noinst_LIBRARIES += libcommon.a
 libcommon_a_CFLAGS = $(AM_CFLAGS) $(CURL_CFLAGS) $(HIREDIS_CFLAGS) $(CONFIG_CFLAGS) \
-	$(SODIUM_CFLAGS) $(GMP_CFLAGS) $(MYSQL_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+	$(SODIUM_CFLAGS) $(GMP_CFLAGS) $(MYSQL_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS) \
+	$(JWT_CFLAGS)
 libcommon_a_SOURCES =
 BASE_LIBS = libbase.a $(JSON_LIBS)
 COMMON_LIBS = libcommon.a $(BASE_LIBS) $(HIREDIS_LIBS) $(CONFIG_LIBS) $(SODIUM_LIBS) \

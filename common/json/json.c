@@ -82,10 +82,8 @@ enum tg_json_got tg_json_get(const struct tg_json *object, const char *key,
     if (!json_object_is_type(unwrap(object), json_type_object) ||
         !json_object_object_get_ex(unwrap(object), key, &member))
         return TG_JSON_GOT_ABSENT;
-    if (member == NULL)
-        return TG_JSON_GOT_NULL;
     *ret = wrap(member);
-    return TG_JSON_GOT;
+    return member == NULL ? TG_JSON_GOT_NULL : TG_JSON_GOT;
 }
 
 bool tg_json_string(const struct tg_json *value, struct tg_span *ret)
@@ -194,4 +192,16 @@ void tg_json_each(const struct tg_json *object, tg_json_visit_fn *visit, void *c
         if (!visit(context, json_object_iter_peek_name(&at),
                    wrap(json_object_iter_peek_value(&at))))
             return;
+}
+
+void tg_json_print(const struct tg_json *value, struct tg_buf *out)
+{
+    struct json_object *object = unwrap(value);
+    size_t len = 4;
+    const char *text = object == NULL ? "null"
+                                      : json_object_to_json_string_length(
+                                            object, JSON_C_TO_STRING_PLAIN |
+                                                        JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+
+    tg_buf_add(out, text, len);
 }

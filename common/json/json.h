@@ -9,6 +9,7 @@
 #ifndef TOLLGATE_JSON_JSON_H
 #define TOLLGATE_JSON_JSON_H
 
+#include "common/base/buf.h"
 #include "common/base/error.h"
 #include "common/json/scan.h"
 
@@ -23,7 +24,7 @@ void tg_json_free(struct tg_json *root); /* NULL is fine */
 
 enum tg_json_type tg_json_type(const struct tg_json *value) non_null(1);
 
-/* Members. <object> may be any value: what is no object has no members. */
+/* Members. <object> may be any value: what is no object has no members. A null is given too. */
 enum tg_json_got tg_json_get(const struct tg_json *object, const char *key,
                              const struct tg_json **ret) non_null(1, 2, 3);
 /* The string may hold NUL bytes; it is NUL-terminated besides. */
@@ -49,5 +50,8 @@ const struct tg_json *tg_json_array_at(const struct tg_json *array, size_t i) no
 typedef bool tg_json_visit_fn(void *context, const char *key, const struct tg_json *value);
 void tg_json_each(const struct tg_json *object, tg_json_visit_fn *visit, void *context)
     non_null(1, 2);
+
+/* The value as JSON text, numbers as they were written. */
+void tg_json_print(const struct tg_json *value, struct tg_buf *out) non_null(1, 2);
 
 #endif

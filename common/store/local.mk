@@ -47,6 +47,7 @@ libcommon_a_SOURCES += \
 	common/store/channel_change.c common/store/channel_change.h \
 	common/store/channel_key.c \
 	common/store/group_access.c \
+	common/store/group_view.c common/store/group_view.h \
 	common/store/columns.c common/store/columns.h \
 	common/store/paging.c common/store/paging.h common/store/list.h \
 	common/store/list_users.c \

@@ -38,6 +38,7 @@ LIBRARIES = {
     "hiredis": r"hiredis/.*|hiredis\.h",
     "json-c": r"json-c/.*|json\.h",
     "libconfig": r"libconfig\.h",
+    "libjwt": r"jwt\.h",
     "libsodium": r"sodium\.h|sodium/.*",
     "GMP": r"gmp\.h",
     "PCRE2": r"pcre2\.h",

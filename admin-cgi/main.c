@@ -1,0 +1,56 @@
+/* tollgate-console - the console as one program: every area is a name of it (users.cgi, …).
+ *
+ * As plain CGI it answers one request. With a listening socket on descriptor 0 (or --listen) it
+ * speaks FastCGI: some children that answer one request at a time, replaced when they end. */
+#include "admin-cgi/web/serve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "admin-cgi/web/fastcgi.h"
+#include "common/base/log.h"
+
+static int usage(FILE *file, int code)
+{
+    fprintf(file, "usage: tollgate-console --listen unix:PATH|tcp:HOST:PORT [--children N]\n"
+                  "       as a CGI or FastCGI program: started by the web server, no arguments\n");
+    return code;
+}
+
+static int serve_one(void)
+{
+    struct web_gate gate = {.fcgi = NULL};
+    struct web_site site;
+    struct tg_error err;
+
+    if (web_site_open(&site, &err) == TG_OK)
+        web_serve(&site, &gate);
+    else
+        web_serve_nothing(&gate, &err);
+    web_site_close(&site);
+    return gate.failed ? 1 : 0;
+}
+
+int main(int argc, char *argv[])
+{
+    struct web_fastcgi options = {.children = 4};
+    struct tg_error err;
+
+    if (tg_log_open("tollgate-console", NULL, TG_LOG_INFO, &err) != TG_OK)
+        return 1;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0)
+            return usage(stdout, 0);
+        if (strcmp(argv[i], "--version") == 0)
+            return printf("tollgate-console %s\n", PACKAGE_VERSION) < 0;
+        if (i + 1 < argc && strcmp(argv[i], "--listen") == 0)
+            options.address = argv[++i];
+        else if (i + 1 < argc && strcmp(argv[i], "--children") == 0)
+            options.children = argv[++i][0] - '0';
+        else
+            return usage(stderr, 2);
+    }
+    if (options.address != NULL || web_gate_is_fastcgi())
+        return web_fastcgi_run(&options);
+    return serve_one();
+}
