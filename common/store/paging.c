@@ -26,9 +26,15 @@ static enum tg_class refuse(struct tg_error *err, const char *param, const char 
     return TG_CLASS_INVALID;
 }
 
-static bool read_part(const char *hex, size_t len, char part[PART_BYTES + 1], size_t *ret_len)
+static bool read_part(const char *text, size_t len, char part[PART_BYTES + 1], size_t *ret_len)
 {
-    if (len % 2 != 0 || len / 2 > PART_BYTES || !tg_unhex(hex, len / 2, part))
+    char hex[2 * PART_BYTES + 1];
+
+    if (len % 2 != 0 || len / 2 > PART_BYTES)
+        return false;
+    memcpy(hex, text, len);
+    hex[len] = '\0';
+    if (!tg_unhex(hex, len / 2, part))
         return false;
     part[len / 2] = '\0';
     *ret_len = len / 2;

@@ -123,16 +123,16 @@ enum tg_class tg_usage_total(struct tg_db *log, const struct tg_usage_filter *fi
         "SELECT " LABEL ", " ID ", " SUMS FROM(ONE_USER) " GROUP BY " GROUP " ORDER BY " ORDER \
             " LIMIT ?" \
     }
+#define HOUR "DATE_FORMAT(hour, '%Y-%m-%dT%H:00:00Z')"
+#define DAY "DATE_FORMAT(hour, '%Y-%m-%dT00:00:00Z')"
 #define COSTLIEST "SUM(quota) DESC, SUM(requests) DESC, "
 static const char *const grouped[][2] = {
     [TG_USAGE_BY_MODEL] = GROUPED("served_model", "0", "served_model", COSTLIEST "served_model"),
     [TG_USAGE_BY_USER] = GROUPED("''", "user_id", "user_id", COSTLIEST "user_id"),
     [TG_USAGE_BY_TOKEN] = GROUPED("''", "token_id", "token_id", COSTLIEST "token_id"),
     [TG_USAGE_BY_CHANNEL] = GROUPED("''", "channel_id", "channel_id", COSTLIEST "channel_id"),
-    [TG_USAGE_BY_HOUR] =
-        GROUPED("DATE_FORMAT(hour, '%Y-%m-%dT%H:00:00Z')", "0", "hour", "hour"),
-    [TG_USAGE_BY_DAY] = GROUPED("DATE_FORMAT(DATE(hour), '%Y-%m-%dT00:00:00Z')", "0", "DATE(hour)",
-                                "DATE(hour)"),
+    [TG_USAGE_BY_HOUR] = GROUPED(HOUR, "0", HOUR, HOUR),
+    [TG_USAGE_BY_DAY] = GROUPED(DAY, "0", DAY, DAY),
 };
 
 enum tg_class tg_usage_by(struct tg_db *log, struct tg_arena *arena,

@@ -18,6 +18,11 @@ struct house {
     uint8_t seal_public[TG_KEY_BYTES], seal_private[TG_KEY_BYTES];
 };
 
+int house_start(void **state);
+int house_stop(void **state);
+int house_enter(void **state); /* before each case */
+int house_leave(void **state);
+
 int64_t house_user(struct house *house, const char *name);
 /* A channel for gpt-a and GPT-A in groups default and vip; key "sk-upstream-0123456789". */
 int64_t house_channel(struct house *house, const char *name);
