@@ -1,7 +1,7 @@
 #include "fcgi-app/estimate.h"
 
 #include "common/base/log.h"
-#include "fcgi-app/count/estimate.h"
+#include "fcgi-app/count/prompt.h"
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
@@ -87,7 +87,7 @@ enum tg_verdict tg_stage_estimate(struct tg_request *req)
                       "The gateway has no routing data yet. Try again later.");
         return TG_ANSWER;
     }
-    req->input_estimate = tg_estimate_chat(req->json, req->model);
+    req->input_estimate = tg_prompt_chat(req->worker->encoders, req->json, req->model);
     for (size_t i = 0; i < req->quote_count && class == TG_OK; i++)
         class = set_quote(req, snapshot, &req->quotes[i]);
     tg_snapshot_release(req->worker->snapshots, snapshot);

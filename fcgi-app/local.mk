@@ -9,6 +9,7 @@ libgateway_a_SOURCES = \
 	fcgi-app/master.c \
 	fcgi-app/settings.c fcgi-app/settings.h \
 	fcgi-app/shared.c \
+	fcgi-app/vocabulary.c fcgi-app/vocabulary.h \
 	fcgi-app/worker.c \
 	fcgi-app/pipeline.c fcgi-app/pipeline.h
 GATEWAY_LIBS = libgateway.a libconvert.a libcount.a libregex.a libcommon.a $(FCGI_LIBS) \

@@ -2,6 +2,7 @@
 #include "common/base/log.h"
 #include "common/crypto/secrets.h"
 #include "fcgi-app/process.h"
+#include "fcgi-app/vocabulary.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -23,9 +24,13 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* What would keep every worker from starting is found before the first one is forked. */
 static enum tg_class check(const struct tg_conf *conf, struct tg_error *err)
 {
+    struct tg_vocabularies *vocabularies = NULL;
     struct tg_secrets secrets;
-    enum tg_class class = tg_crypto_init(err);
+    enum tg_class class = tg_vocabularies_open(&vocabularies, err);
 
+    tg_vocabularies_close(vocabularies);
+    if (class == TG_OK)
+        class = tg_crypto_init(err);
     if (class == TG_OK)
         class = tg_secrets_read(tg_conf_text(conf, TG_OPTION_SECRETS_CONSOLE_FILE),
                                 tg_conf_text(conf, TG_OPTION_SECRETS_FILE), &secrets, err);

@@ -4,6 +4,7 @@
 #include "fcgi-app/listen.h"
 #include "fcgi-app/process.h"
 #include "fcgi-app/shared.h"
+#include "fcgi-app/vocabulary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@ struct master {
     struct tg_conf *conf;
     struct tg_listener listener;
     struct tg_shared *shared;
+    struct tg_vocabularies *vocabularies;
     struct worker_slot *slots;
     int workers, alive, ready;
     int ready_fds[2];
@@ -94,6 +96,7 @@ static int be_worker(struct master *master, int index, pid_t parent)
     const struct tg_birth birth = {.conf_path = master->conf_path,
                                    .conf = master->conf,
                                    .shared = master->shared,
+                                   .encoders = tg_vocabularies_encoders(master->vocabularies),
                                    .index = index,
                                    .listen_fd = master->listener.fd,
                                    .ready_fd = master->ready_fds[1]};
@@ -269,9 +272,11 @@ int tg_master_run(const char *conf_path, struct tg_conf *conf)
     struct master master = {.conf_path = conf_path, .conf = conf};
     struct tg_error err;
 
-    if (tg_listen(tg_conf_text(conf, TG_OPTION_LISTEN_ADDRESS),
+    if (tg_vocabularies_open(&master.vocabularies, &err) != TG_OK ||
+        tg_listen(tg_conf_text(conf, TG_OPTION_LISTEN_ADDRESS),
                   tg_conf_text(conf, TG_OPTION_LISTEN_MODE), &master.listener, &err) != TG_OK) {
-        tg_log_error(TG_LOG_ERROR, "listen", &err);
+        tg_log_error(TG_LOG_ERROR, "start", &err);
+        tg_vocabularies_close(master.vocabularies);
         tg_conf_free(conf);
         return 1;
     }
@@ -285,6 +290,7 @@ int tg_master_run(const char *conf_path, struct tg_conf *conf)
     tg_listen_done(&master.listener);
     tg_log(TG_LOG_INFO, "master", "stopped");
     free(master.slots);
+    tg_vocabularies_close(master.vocabularies);
     tg_conf_free(master.conf);
     return 0;
 }

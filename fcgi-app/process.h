@@ -12,6 +12,7 @@
 
 #include "common/conf/conf.h"
 
+struct tg_encoders;
 struct tg_shared;
 
 /* What a worker is born with. */
@@ -19,6 +20,7 @@ struct tg_birth {
     const char *conf_path;
     struct tg_conf *conf; /* the worker's to keep */
     struct tg_shared *shared;
+    const struct tg_encoders *encoders;
     int index;
     int listen_fd;
     int ready_fd; /* one byte is written when requests are accepted */

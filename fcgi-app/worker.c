@@ -259,6 +259,7 @@ int tg_worker_run(const struct tg_birth *birth)
                                .spool_id = tg_unix_us() / 1000 * 1000 + birth->index,
                                .node = node,
                                .shared = birth->shared,
+                               .encoders = birth->encoders,
                                .cut_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     const struct tg_pool_conf pool_conf = {.listen_fd = birth->listen_fd,
                                            .cut_fd = worker.cut_fd,

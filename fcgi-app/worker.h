@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+struct tg_encoders;
 struct tg_known;
 struct tg_shared;
 
@@ -39,6 +40,7 @@ struct tg_worker {
     int64_t spool_id; /* names this incarnation in holds and spool files */
     const char *node;
     struct tg_shared *shared;
+    const struct tg_encoders *encoders; /* the master's; NULL in tests: all is estimated */
     struct tg_secrets secrets;
     struct tg_kv_pool *kv;
     struct tg_db_pool *main_db;

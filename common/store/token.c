@@ -9,7 +9,6 @@
 #include "common/store/authver.h"
 #include "common/store/check.h"
 #include "common/store/read.h"
-#include "common/store/user.h"
 
 static enum tg_class check(const struct tg_token_new *token, struct tg_error *err)
 {

@@ -10,8 +10,7 @@
  *     tg_estimate_add(&estimate, delta, len);        // as often as you like
  *     output = tg_estimate_total(&estimate);
  *
- * The seam for exact counting: everything that counts goes through these three calls, and the
- * table is chosen in tg_estimate_table_of alone.
+ * What has an encoding of its own is counted (count.h, prompt.h); the estimate is for the rest.
  *
  * Pure.  Threads  one owner per state.  Blocks  no.
  */
@@ -19,7 +18,6 @@
 #define TOLLGATE_COUNT_ESTIMATE_H
 
 #include "common/base/base.h"
-#include "common/json/json.h"
 
 enum tg_estimate_table { TG_ESTIMATE_OPENAI, TG_ESTIMATE_CLAUDE, TG_ESTIMATE_GEMINI };
 
@@ -42,9 +40,5 @@ int64_t tg_estimate_total(const struct tg_estimate *estimate) non_null(1);
 
 /* The three in one. */
 int64_t tg_estimate_text(enum tg_estimate_table table, const char *text, size_t len);
-
-/* Prompt tokens of a Chat body: texts joined by newlines, 3 + 3 per message + 3 per name + 8 per
- * tool, and flat figures for media. */
-int64_t tg_estimate_chat(const struct tg_json *body, const char *model) non_null(1, 2);
 
 #endif

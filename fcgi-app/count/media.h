@@ -1,18 +1,19 @@
-/* media - flat token figures for what is not text.
+/* media - token figures for what is not text.
  *
- * Nothing is decoded or fetched: an image counts by its model's base figure, so that an estimate
- * never depends on bytes that a client only points at.
+ * OpenAI's pictures cost by their size, in tiles of 512 or patches of 32 pixels. Nothing is
+ * fetched: a picture behind an address counts three times its model's base figure. Audio, video
+ * and files have flat figures.
  *
- * Pure.  Threads  any.
+ * Pure.  Threads  any.  Source  gateway-behaviour 9; OpenAI, "Calculating costs" of vision.
  */
 #ifndef TOLLGATE_COUNT_MEDIA_H
 #define TOLLGATE_COUNT_MEDIA_H
 
-#include "common/base/base.h"
+#include "fcgi-app/count/image.h"
 
 enum { TG_MEDIA_AUDIO = 256, TG_MEDIA_VIDEO = 8192, TG_MEDIA_FILE = 4096 };
 
-/* <low>: the client asked for "detail":"low". */
-int64_t tg_media_image(const char *model, bool low) non_null(1);
+/* <low>: the client asked for "detail":"low". <size>: NULL when it is not known. */
+int64_t tg_media_image(const char *model, bool low, const struct tg_image_size *size) non_null(1);
 
 #endif

@@ -56,8 +56,8 @@ static void commit(struct tg_stream *stream)
 
 static void on_content(struct tg_stream *stream, const struct tg_sse_event *event)
 {
-    tg_estimate_add(&stream->estimate, tg_buf_text(&stream->content), stream->content.len);
-    stream->client->delivered_tokens = tg_estimate_total(&stream->estimate);
+    tg_count_add(&stream->count, tg_buf_text(&stream->content), stream->content.len);
+    stream->client->delivered_tokens = tg_count_so_far(&stream->count);
     stream->arrived = true;
     commit(stream);
     send_event(stream, event);
@@ -143,7 +143,7 @@ void tg_stream_init(struct tg_stream *stream, struct tg_client *client,
     stream->client = client;
     stream->conf = *conf;
     client->delivered_tokens = 0;
-    tg_estimate_init(&stream->estimate, tg_estimate_table_of(conf->count_as));
+    tg_count_init(&stream->count, conf->encoders, conf->count_as);
     tg_buf_init(&stream->preamble, conf->event_limit);
     tg_buf_init(&stream->frame, 0);
     tg_buf_init(&stream->content, 0);
@@ -153,6 +153,7 @@ void tg_stream_init(struct tg_stream *stream, struct tg_client *client,
 void tg_stream_done(struct tg_stream *stream)
 {
     tg_sse_done(&stream->sse);
+    tg_count_done(&stream->count);
     tg_buf_done(&stream->preamble);
     tg_buf_done(&stream->frame);
     tg_buf_done(&stream->content);

@@ -22,12 +22,13 @@
 #define TOLLGATE_STREAM_ENGINE_H
 
 #include "common/http/http.h"
-#include "fcgi-app/count/estimate.h"
+#include "fcgi-app/count/count.h"
 #include "fcgi-app/stream/client.h"
 #include "fcgi-app/stream/sse.h"
 
 struct tg_stream_conf {
-    const char *count_as; /* model whose estimate counts the content */
+    const struct tg_encoders *encoders; /* NULL: content is estimated */
+    const char *count_as; /* model that content is counted for */
     const char *rename_to; /* what events shall call their model, NULL: leave it */
     size_t event_limit;
     bool refuse_empty; /* an answer without content is a failed attempt */
@@ -40,7 +41,7 @@ struct tg_stream {
     bool arrived;                /* content came, whether or not it could be delivered */
     bool has_usage;
     struct tg_usage usage;       /* as reported last */
-    struct tg_estimate estimate; /* of the content that came */
+    struct tg_count count;   /* of the content that came */
     /* private: engine.c */
     struct tg_client *client;
     struct tg_stream_conf conf;

@@ -171,7 +171,7 @@ static void end_stream(struct tg_transfer *transfer)
     transfer->arrived = stream->arrived;
     transfer->has_usage = stream->has_usage;
     transfer->usage = stream->usage;
-    transfer->counted_output = tg_estimate_total(&stream->estimate);
+    transfer->counted_output = tg_count_total(&stream->count);
 }
 
 static void rename_answer(struct tg_transfer *transfer)
@@ -206,8 +206,8 @@ static void read_answer(struct tg_transfer *transfer, struct tg_buf *content)
     transfer->has_usage = read.has_usage;
     transfer->usage = read.usage;
     transfer->arrived = read.content != 0;
-    transfer->counted_output = tg_estimate_text(tg_estimate_table_of(transfer->model),
-                                                tg_buf_text(content), content->len);
+    transfer->counted_output = tg_count_text(transfer->req->worker->encoders, transfer->model,
+                                             tg_buf_text(content), content->len);
     if (!transfer->arrived && tg_conf_bool(conf, TG_OPTION_RETRY_EMPTY_ANSWER))
         (void)tg_fail(&transfer->error, TG_CLASS_TRANSPORT, "empty_answer",
                       "the answer holds no content");
@@ -278,6 +278,7 @@ void tg_transfer_run(struct tg_transfer *transfer)
 {
     const struct tg_conf *conf = tg_worker_settings(transfer->req->worker)->conf;
     const struct tg_stream_conf stream_conf = {
+        .encoders = transfer->req->worker->encoders,
         .count_as = transfer->model,
         .rename_to = transfer->call->rename_to,
         .event_limit = (size_t)tg_conf_int(conf, TG_OPTION_STREAM_EVENT_LIMIT),

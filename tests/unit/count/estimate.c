@@ -1,11 +1,8 @@
-/* The feature estimator: hand sums, any cut of the text, and Chat bodies. Links libcount, libbase
- * and json-c only: a dependency on the host would fail the link. */
+/* The feature estimator: hand sums, and any cut of the text. */
 #include "tests/unit/unit.h"
 
-#include "common/json/json.h"
 #include "fcgi-app/count/estimate.h"
 #include "fcgi-app/count/letters.h"
-#include "fcgi-app/count/media.h"
 
 /* Hundredths: OpenAI, Claude, Gemini. */
 static const struct {
@@ -113,30 +110,6 @@ static void models_choose_their_table(void **state)
         assert_int_equal(tg_estimate_table_of(models[i].model), models[i].table);
 }
 
-static void images_count_by_model(void **state)
-{
-    static const struct {
-        const char *model;
-        int64_t high, low;
-    } models[] = {
-        {"claude-sonnet-4-5", 520, 520}, {"gemini-2.5-pro", 520, 520},
-        {"gpt-4o", 255, 85},             {"gpt-4.1", 255, 85},
-        {"gpt-4o-mini", 8499, 2833},     {"gpt-5", 210, 70},
-        {"gpt-5-chat-latest", 210, 70},  {"gpt-5-mini", 255, 255},
-        {"gpt-4.1-nano", 255, 255},      {"o1", 225, 75},
-        {"o3-pro", 225, 75},             {"o4-mini", 255, 255},
-        {"computer-use-preview", 195, 65}, {"chatgpt-4o-latest", 255, 85},
-        {"glm-4v", 1047, 1047},          {"azure/gpt-4o", 255, 85},
-        {"qwen-vl", 520, 520},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(models); i++) {
-        assert_int_equal(tg_media_image(models[i].model, false), models[i].high);
-        assert_int_equal(tg_media_image(models[i].model, true), models[i].low);
-    }
-}
-
 static void letters_are_unicode_not_locale(void **state)
 {
     static const struct {
@@ -155,68 +128,6 @@ static void letters_are_unicode_not_locale(void **state)
         assert_int_equal(tg_letter_of(codes[i].code), codes[i].letter);
 }
 
-static int64_t chat(const char *text, const char *model)
-{
-    struct tg_json *body;
-    int64_t tokens;
-
-    assert_int_equal(tg_json_parse(text, strlen(text), &body, NULL), TG_OK);
-    tokens = tg_estimate_chat(body, model);
-    tg_json_free(body);
-    return tokens;
-}
-
-/* "{", key, punctuation …: written compactly with a comma behind each member. */
-#define SCHEMA "{\"type\":\"object\",\"n\":[1,true,0.25]}"
-
-static void chat_bodies_count_text_and_extras(void **state)
-{
-    static const struct {
-        const char *what, *body;
-        int64_t flat;
-        const char *text; /* joined by newlines */
-    } bodies[] = {
-        {"nothing", "{}", 3, ""},
-        {"wrong types", "{\"messages\":{\"a\":1},\"tools\":7}", 3, ""},
-        {"odd elements", "{\"messages\":[7,null,\"x\"]}", 3 + 9, ""},
-        {"one message", "{\"messages\":[{\"role\":\"user\",\"content\":\"hi there\"}]}", 6,
-         "hi there"},
-        {"name", "{\"messages\":[{\"role\":\"user\",\"name\":\"bob\",\"content\":\"hi\"}]}", 9,
-         "bob\nhi"},
-        {"parts",
-         "{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
-         "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,AAAA\"}},"
-         "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"AAAA\"}},"
-         "{\"type\":\"file\",\"file\":{\"file_id\":\"f\"}},"
-         "{\"type\":\"video_url\",\"video_url\":{\"url\":\"u\"}},"
-         "{\"type\":\"text\",\"text\":\"b\"}]}]}",
-         6 + 520 + 256 + 4096 + 8192, "a\nb"},
-        {"history",
-         "{\"messages\":[{\"role\":\"assistant\",\"content\":null,\"reasoning_content\":\"hm\","
-         "\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},"
-         "{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"42\"}]}",
-         3 + 6, "hm\nf\n{}\n42"},
-        {"tools",
-         "{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"d\","
-         "\"parameters\":" SCHEMA "}},{\"type\":\"web_search\"}],"
-         "\"functions\":[{\"name\":\"g\"}]}",
-         3 + 24, "f\nd\n{\"type\":\"object\",\"n\":[1,true,0.5],}\ng"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(bodies); i++) {
-        int64_t text = tg_estimate_text(TG_ESTIMATE_CLAUDE, bodies[i].text,
-                                        strlen(bodies[i].text));
-        int64_t got = chat(bodies[i].body, "claude-x");
-
-        if (got != bodies[i].flat + text)
-            fail_msg("%s: %lld, not %lld", bodies[i].what, (long long)got,
-                     (long long)(bodies[i].flat + text));
-    }
-    assert_int_equal(chat("{\"messages\":[{\"content\":[{\"image_url\":{\"url\":\"u\","
-                          "\"detail\":\"low\"}}]}]}", "gpt-4o"), 6 + 85);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,9 +135,7 @@ int main(void)
         cmocka_unit_test(weights_are_exact_hundredths),
         cmocka_unit_test(every_cut_gives_the_same_sum),
         cmocka_unit_test(models_choose_their_table),
-        cmocka_unit_test(images_count_by_model),
         cmocka_unit_test(letters_are_unicode_not_locale),
-        cmocka_unit_test(chat_bodies_count_text_and_extras),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,51 @@
+/* prompt - input tokens of a request, before any upstream has counted them.
+ *
+ * For OpenAI's models exact texts and what their documents say of the rest: 3 a message, its role,
+ * 1 a name, 3 for the answer to begin; a tool is not the JSON that describes it but a line for
+ * itself and one for each parameter. For others texts joined by newlines are estimated, with 3 a
+ * message, 3 a name, 8 a tool, 3 for the answer.
+ *
+ * One reader per protocol (prompt_chat.c, …) feeds what it finds to a struct tg_prompt.
+ *
+ * Pure.  Threads  one owner.  Blocks  no.
+ * Source  gateway-behaviour 9; OpenAI Cookbook, "How to count tokens with tiktoken".
+ */
+#ifndef TOLLGATE_COUNT_PROMPT_H
+#define TOLLGATE_COUNT_PROMPT_H
+
+#include "common/json/json.h"
+#include "fcgi-app/count/encoders.h"
+#include "fcgi-app/count/estimate.h"
+
+/* Prompt tokens of a Chat body. <encoders> may be NULL. */
+int64_t tg_prompt_chat(const struct tg_encoders *encoders, const struct tg_json *body,
+                       const char *model) must_check non_null(2, 3);
+
+/* --- for readers ---------------------------------------------------------------------------- */
+
+struct tg_prompt {
+    const char *model;
+    const struct tg_bpe *bpe;  /* NULL: estimated */
+    struct tg_estimate rough;  /* texts joined by newlines */
+    bool has_text;
+    int64_t tokens;            /* all but those of <rough> */
+    size_t tools;
+};
+
+void tg_prompt_begin(struct tg_prompt *prompt, const struct tg_encoders *encoders,
+                     const char *model) non_null(1, 3);
+int64_t tg_prompt_end(const struct tg_prompt *prompt) must_check non_null(1);
+
+void tg_prompt_text(struct tg_prompt *prompt, struct tg_span text) non_null(1);
+/* The text of a member; nothing when it is no string. */
+void tg_prompt_member(struct tg_prompt *prompt, const struct tg_json *object, const char *key)
+    non_null(1, 2, 3);
+void tg_prompt_message(struct tg_prompt *prompt, struct tg_span role) non_null(1);
+void tg_prompt_name(struct tg_prompt *prompt, struct tg_span name) non_null(1);
+/* A definition with members name and description; <schema> (NULL: none) is that of its input. */
+void tg_prompt_tool(struct tg_prompt *prompt, const struct tg_json *definition,
+                    const struct tg_json *schema) non_null(1, 2);
+/* The properties of a schema, and of what it holds. */
+void tg_prompt_schema(struct tg_prompt *prompt, const struct tg_json *schema) non_null(1, 2);
+
+#endif
