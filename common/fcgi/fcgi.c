@@ -218,6 +218,36 @@ const char *tg_fcgi_param(const struct tg_fcgi *fcgi, const char *name)
     return FCGX_GetParam(name, fcgi->request.envp);
 }
 
+/* The entry of <name> after <at>, NULL for none; <at> NULL: the first one. */
+static char **find_entry(const struct tg_fcgi *fcgi, char **at, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (at = at == NULL ? fcgi->request.envp : at + 1; *at != NULL; at++)
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
+            return at;
+    return NULL;
+}
+
+/* A header that was sent twice is one list (RFC 3875 4.1.18). Most web servers join it; nginx hands
+ * on two variables, and which of them counted would be chance. */
+static const char *joined(const struct tg_fcgi *fcgi, const char *variable)
+{
+    char **first = find_entry(fcgi, NULL, variable), **next = first;
+
+    while (next != NULL && (next = find_entry(fcgi, next, variable)) != NULL) {
+        const char *more = strchr(*next, '=') + 1;
+        size_t len = strlen(*first), room = len + strlen(more) + 3;
+        char *both = tg_malloc(room); /* the library's array: its free() takes it */
+
+        snprintf(both, room, "%s, %s", *first, more);
+        free(*first);
+        *first = both;
+        **next = '\0'; /* joined; nobody finds it again */
+    }
+    return first != NULL ? strchr(*first, '=') + 1 : NULL;
+}
+
 const char *tg_fcgi_header(const struct tg_fcgi *fcgi, const char *name)
 {
     char variable[HEADER_NAME_MOST] = "HTTP_";
@@ -233,7 +263,7 @@ const char *tg_fcgi_header(const struct tg_fcgi *fcgi, const char *name)
         return tg_fcgi_param(fcgi, variable + 5);
     if (strcmp(variable, "HTTP_PROXY") == 0) /* a client's Proxy header, meant to be mistaken */
         return NULL;
-    return tg_fcgi_param(fcgi, variable);
+    return joined(fcgi, variable);
 }
 
 void tg_fcgi_each_param(const struct tg_fcgi *fcgi, tg_fcgi_visit_fn *visit, void *context)

@@ -73,6 +73,19 @@ const char *tg_intake_address(struct tg_arena *arena, const struct tg_intake_add
     return tg_arena_strdup(arena, text);
 }
 
+/* An encoded slash separates nothing: only a model's name may hold one. Anywhere else the path is
+ * left as it was sent, and no endpoint has it: a web server's rule for a folder must not be passed
+ * by writing the folder otherwise. */
+static char *decode_path(struct tg_arena *arena, const char *path, size_t len)
+{
+    char *raw = tg_arena_strndup(arena, path, len);
+    const char *slash = strcasestr(raw, "%2f"), *models = strstr(raw, "/models/");
+
+    if (slash != NULL && (models == NULL || slash < models))
+        return raw;
+    return tg_intake_decode(arena, path, len);
+}
+
 static void take_path(struct tg_request *req)
 {
     const char *uri = tg_fcgi_param(req->fcgi, "REQUEST_URI");
@@ -90,8 +103,7 @@ static void take_path(struct tg_request *req)
         if (scheme != NULL) /* absolute form (RFC 9112 3.2.2) */
             uri = scheme + 3 + strcspn(scheme + 3, "/");
         mark = strchr(uri, '?');
-        path = tg_intake_decode(req->arena, uri,
-                                mark != NULL ? (size_t)(mark - uri) : strlen(uri));
+        path = decode_path(req->arena, uri, mark != NULL ? (size_t)(mark - uri) : strlen(uri));
         if (mark != NULL)
             query = mark + 1;
     }

@@ -182,6 +182,9 @@ def test_a_pin_of_an_ordinary_user_is_refused(account: Account) -> None:
         ("POST", "/v1/nothing", 404),
         ("GET", "/v1/", 404),
         ("GET", "/v1/../etc/passwd", 404),
+        ("POST", "/v1/chat%2fcompletions", 404),
+        ("POST", "/v1%2Fchat/completions", 404),
+        ("POST", "/v1%2fmodels/../chat/completions", 404),
     ],
 )
 def test_unknown_paths_and_methods(

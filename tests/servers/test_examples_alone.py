@@ -53,6 +53,33 @@ def test_credentials_and_path_arrive(server: WebServer) -> None:
     assert answer.json["body"] == 2
 
 
+def test_names_with_underscores_and_proxy_settings_do_not_arrive(server: WebServer) -> None:
+    """X_Forwarded_For would become the variable that trusted_proxies rests on."""
+    evil = ["X_Forwarded_For", "x_forwarded_for", "X_Api_Key", "X_Goog_Api_Key", "Proxy"]
+    for name in evil:
+        params = server.client.request("GET", "/v1/models", [(name, "6.6.6.6")]).json["params"]
+        assert not [key for key, value in params.items() if "6.6.6.6" in value], name
+    headers = [("X-Api-Key", "k"), ("X_Api_Key", "6.6.6.6")]
+    for order in (headers, headers[::-1]):
+        params = server.client.request("GET", "/v1/models", order).json["params"]
+        assert params["HTTP_X_API_KEY"] == "k"
+
+
+@pytest.mark.parametrize("size", [4000, 7900])
+def test_fr143_long_headers_arrive(server: WebServer, size: int) -> None:
+    """A header line of 8190 bytes is what all of them take by default."""
+    headers = [("Cookie", "c" * size), ("Authorization", "Bearer " + "a" * size)]
+    params = server.client.request("GET", "/v1/models", headers).json["params"]
+    assert params["HTTP_COOKIE"] == "c" * size
+    assert params["HTTP_AUTHORIZATION"] == "Bearer " + "a" * size
+
+
+def test_fr143_more_headers_than_a_server_takes_are_refused(server: WebServer) -> None:
+    answer = server.client.request("GET", "/v1/models", [("Cookie", "c" * (2 << 20))])
+    assert answer.status in (400, 414, 431), answer.status
+    assert server.client.request("GET", "/v1/models").status == 200
+
+
 def test_no_fastcgi_keep_alive(server: WebServer) -> None:
     assert server.client.request("GET", "/v1/models").json["keep"] == 0
 

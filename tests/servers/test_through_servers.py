@@ -31,7 +31,7 @@ def test_a_stream_comes_event_by_event(stack: Stack, via: Account) -> None:
 
 
 def test_each_event_is_passed_on_before_the_next(stack: Stack, via: Account) -> None:
-    """Nothing is sent upstream until the event before is here: no clock, and nothing to hold on to."""
+    """Nothing is sent upstream until the event before is here: no clock is asked."""
     stack.simulator.behave("m-ref", "by-hand", text=" ".join(f"w{n:02d}" for n in range(30)), c=30)
     exchange = via.open_stream()
     for number in range(30):

@@ -81,6 +81,8 @@ static void parameters_and_headers_are_found(void **state)
     test_peer_params(pair.peer, "REQUEST_METHOD", "POST", "HTTP_X_API_KEY", "k", "CONTENT_TYPE",
                      "application/json", "CONTENT_LENGTH", "", "HTTP_LONG", long_value,
                      "HTTP_PROXY", "http://evil", NULL);
+    test_peer_params(pair.peer, "HTTP_TWICE", "a", "HTTP_TWICE_TOO", "z", "HTTP_TWICE", "b",
+                     "HTTP_TWICE", "", NULL);
     test_peer_params_end(pair.peer);
     accept_request(&pair);
     assert_string_equal(tg_fcgi_param(pair.fcgi, "REQUEST_METHOD"), "POST");
@@ -91,8 +93,10 @@ static void parameters_and_headers_are_found(void **state)
     assert_string_equal(tg_fcgi_header(pair.fcgi, "long"), long_value);
     assert_null(tg_fcgi_header(pair.fcgi, "proxy"));
     assert_null(tg_fcgi_header(pair.fcgi, long_value));
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(tg_fcgi_header(pair.fcgi, "twice"), "a, b, ");
     tg_fcgi_each_param(pair.fcgi, count_param, &count);
-    assert_in_range(count, 5, 7); /* the library adds FCGI_ROLE */
+    assert_in_range(count, 7, 9); /* the library adds FCGI_ROLE */
     close(pair.peer);
     pair.peer = -1;
     tg_fcgi_finish(pair.fcgi);
