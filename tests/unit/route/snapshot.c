@@ -159,7 +159,7 @@ static void prices_are_exact_or_of_the_longest_pattern(void **state)
 
     (void)state;
     for (size_t i = 0; i < TG_COUNT_OF(cases); i++)
-        assert_string_equal(tg_snapshot_price(snapshot, cases[i][0])->input, cases[i][1]);
+        assert_string_equal(tg_snapshot_price(snapshot, cases[i][0])->rates.input, cases[i][1]);
     snapshot->price_count = snapshot->price_pattern_count = 0;
     assert_null(tg_snapshot_price(snapshot, "gpt-4o"));
     tg_snapshot_free(snapshot);
