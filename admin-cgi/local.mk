@@ -10,6 +10,8 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/setup.c \
 	admin-cgi/ctl/user.c \
 	admin-cgi/ctl/token.c \
+	admin-cgi/ctl/set.c \
+	admin-cgi/ctl/audit_log.c \
 	admin-cgi/ctl/channel.c \
 	admin-cgi/ctl/channel_test.c \
 	admin-cgi/ctl/price.c \

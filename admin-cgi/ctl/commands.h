@@ -6,7 +6,8 @@
 
 ctl_run_fn ctl_cmd_init, ctl_cmd_migrate;
 ctl_run_fn ctl_cmd_create_admin, ctl_cmd_user_add, ctl_cmd_user_enable, ctl_cmd_user_disable;
-ctl_run_fn ctl_cmd_user_set;
+ctl_run_fn ctl_cmd_user_set, ctl_cmd_token_set;
+ctl_run_fn ctl_cmd_audit_log_verify, ctl_cmd_audit_log_list;
 ctl_run_fn ctl_cmd_credit;
 ctl_run_fn ctl_cmd_token_create, ctl_cmd_token_revoke;
 ctl_run_fn ctl_cmd_channel_add, ctl_cmd_channel_list, ctl_cmd_channel_test;

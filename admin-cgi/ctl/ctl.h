@@ -34,7 +34,8 @@ struct ctl {
     struct tg_actor actor;
     struct tg_buf buf;         /* the document */
     struct tg_json_writer out; /* writes into buf */
-    const char *columns;       /* for a list of objects: the columns people see, "id name …" */
+    const char *columns;       /* for a list of objects (the document, or its "rows"): the columns
+                                  that people see, "id name …" */
     bool failed;               /* exit 1 although there is a document and no error */
     struct tg_error err;
 };

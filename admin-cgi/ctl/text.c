@@ -82,11 +82,12 @@ static void read_columns(const char *columns, struct table *table)
     }
 }
 
+/* The list is the whole document, or its member "rows". */
 static void cell(const struct tg_buf *text, size_t row, const char *column, struct tg_buf *ret)
 {
-    char path[NAME_MOST + 24];
+    char path[NAME_MOST + 32];
 
-    snprintf(path, sizeof path, "%zu.%s", row, column);
+    snprintf(path, sizeof path, "%s%zu.%s", text->data[0] == '{' ? "rows." : "", row, column);
     tg_buf_init(ret, 0);
     add_value(ret, text, path);
 }
@@ -124,6 +125,7 @@ static void print_table(const struct tg_buf *text, size_t rows, const char *colu
 void ctl_print_text(struct ctl *ctl)
 {
     struct lines lines = {.text = &ctl->buf};
+    const struct tg_json *rows;
     struct tg_json *root = NULL;
 
     if (tg_json_parse(ctl->buf.data, ctl->buf.len, &root, &ctl->err) != TG_OK) {
@@ -133,6 +135,8 @@ void ctl_print_text(struct ctl *ctl)
     if (tg_json_type(root) == TG_JSON_ARRAY) {
         tg_assert(ctl->columns != NULL);
         print_table(&ctl->buf, tg_json_array_len(root), ctl->columns);
+    } else if (ctl->columns != NULL && tg_json_get_array(root, "rows", &rows) == TG_JSON_GOT) {
+        print_table(&ctl->buf, tg_json_array_len(rows), ctl->columns);
     } else {
         tg_json_each(root, measure, &lines);
         tg_json_each(root, print_line, &lines);

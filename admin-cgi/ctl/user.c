@@ -1,10 +1,9 @@
-/* create-admin, user add, user enable, user disable, user set, credit. */
+/* create-admin, user add, credit. */
 #include "admin-cgi/ctl/commands.h"
 
 #include <string.h>
 
 #include "common/base/money.h"
-#include "common/credential/cache.h"
 #include "common/store/credit.h"
 #include "common/store/user.h"
 
@@ -109,98 +108,4 @@ enum tg_class ctl_cmd_credit(struct ctl *ctl, const struct ctl_args *args)
     class = give(ctl, user_id, quota, ctl_option_or(args, "--reason", ""));
     tg_json_end_object(&ctl->out);
     return class;
-}
-
-typedef enum tg_class fence_fn(struct tg_kv_pool *kv, const char *hmac_hex, struct tg_error *err);
-
-static enum tg_class fence_all(struct ctl *ctl, fence_fn *fence, const char *const *hmacs,
-                               size_t count)
-{
-    enum tg_class class = TG_OK;
-
-    for (size_t i = 0; i < count && class == TG_OK; i++)
-        class = fence(ctl->kv, hmacs[i], &ctl->err);
-    return class;
-}
-
-/* What is changed about a user; status or, without one, the answer to models without a price. */
-struct wish {
-    const char *username;
-    bool has_status, accepts_unpriced;
-    enum tg_status status;
-};
-
-static enum tg_class store_wish(struct ctl *ctl, const struct wish *wish, int64_t id,
-                                struct tg_entry *ret_entry)
-{
-    if (wish->has_status)
-        return tg_store_user_set_status(ctl->main_db, &ctl->actor,
-                                        &(struct tg_user_status){id, wish->status}, ret_entry,
-                                        &ctl->err);
-    return tg_store_user_accept_unpriced(ctl->main_db, &ctl->actor,
-                                         &(struct tg_user_unpriced){id, wish->accepts_unpriced},
-                                         ret_entry, &ctl->err);
-}
-
-/* Fences around the change, so that no cached credential outlives it. */
-static enum tg_class change_user(struct ctl *ctl, const struct wish *wish)
-{
-    const char **hmacs = NULL;
-    struct tg_entry entry;
-    size_t count = 0;
-    int64_t id = 0;
-    enum tg_class class = ctl_open_main(ctl);
-
-    if (class == TG_OK)
-        class = ctl_open_redis(ctl);
-    if (class == TG_OK)
-        class = tg_store_user_id(ctl->main_db, wish->username, &id, &ctl->err);
-    if (class != TG_OK)
-        return class;
-    class = tg_store_user_token_hmacs(ctl->main_db, id, ctl->arena, &hmacs, &count);
-    if (class != TG_OK) {
-        ctl->err = *tg_db_error(ctl->main_db);
-        return class;
-    }
-    class = fence_all(ctl, tg_credential_change_begin, hmacs, count);
-    if (class == TG_OK)
-        class = store_wish(ctl, wish, id, &entry);
-    if (class == TG_OK)
-        class = fence_all(ctl, tg_credential_change_end, hmacs, count);
-    if (class != TG_OK)
-        return class;
-    tg_json_begin_object(&ctl->out);
-    tg_json_put_int(&ctl->out, "id", id);
-    if (wish->has_status)
-        tg_json_put_str(&ctl->out, "status", tg_status_name(wish->status));
-    else
-        tg_json_put_bool(&ctl->out, "accept_unpriced", wish->accepts_unpriced);
-    tg_json_put_bool(&ctl->out, "pushed", ctl_push(ctl, &entry));
-    tg_json_end_object(&ctl->out);
-    ctl_tell_workers(ctl, "users");
-    return TG_OK;
-}
-
-enum tg_class ctl_cmd_user_enable(struct ctl *ctl, const struct ctl_args *args)
-{
-    return change_user(ctl, &(struct wish){.username = args->positionals[0],
-                                           .has_status = true,
-                                           .status = TG_STATUS_ENABLED});
-}
-
-enum tg_class ctl_cmd_user_disable(struct ctl *ctl, const struct ctl_args *args)
-{
-    return change_user(ctl, &(struct wish){.username = args->positionals[0],
-                                           .has_status = true,
-                                           .status = TG_STATUS_DISABLED});
-}
-
-enum tg_class ctl_cmd_user_set(struct ctl *ctl, const struct ctl_args *args)
-{
-    const char *accepts = ctl_option(args, "--accept-unpriced");
-
-    if (accepts == NULL || (strcmp(accepts, "yes") != 0 && strcmp(accepts, "no") != 0))
-        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--accept-unpriced takes yes or no");
-    return change_user(ctl, &(struct wish){.username = args->positionals[0],
-                                           .accepts_unpriced = strcmp(accepts, "yes") == 0});
 }

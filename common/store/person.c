@@ -12,7 +12,7 @@
 
 #define COLUMNS \
     "SELECT id, username, role, group_name, team, status, authver, password_hash, quota, " \
-    "used_quota, request_count, locale, time_zone, created_at FROM users "
+    "used_quota, request_count, locale, time_zone, created_at, accept_unpriced FROM users "
 
 /* ---- reading ---- */
 
@@ -44,7 +44,8 @@ static struct tg_person *read_row(struct tg_arena *arena, const struct tg_db_row
         .request_count = tg_db_int(rows, 10),
         .locale = tg_store_text(arena, rows, 11),
         .time_zone = tg_store_text(arena, rows, 12),
-        .created_unix_us = tg_store_time(rows, 13)};
+        .created_unix_us = tg_store_time(rows, 13),
+        .accept_unpriced = tg_db_int(rows, 14) != 0};
     return person;
 }
 
@@ -112,6 +113,7 @@ static enum tg_class check(const struct tg_person_change *wish, struct tg_error 
 
 struct before {
     char role[17], status[17], group_name[65];
+    bool accept_unpriced;
     const char *team; /* borrowed from the rows */
 };
 
@@ -119,7 +121,8 @@ struct before {
 static struct tg_db_rows *lock(struct tg_change *change, int64_t id, struct before *ret)
 {
     struct tg_db_rows *rows = tg_change_select(
-        change, "SELECT role, status, group_name, team FROM users WHERE id = ? FOR UPDATE",
+        change, "SELECT role, status, group_name, team, accept_unpriced FROM users WHERE id = ? "
+        "FOR UPDATE",
         &TG_DB_I(id), 1);
 
     if (rows == NULL)
@@ -133,6 +136,7 @@ static struct tg_db_rows *lock(struct tg_change *change, int64_t id, struct befo
     snprintf(ret->status, sizeof ret->status, "%s", tg_db_text(rows, 1));
     snprintf(ret->group_name, sizeof ret->group_name, "%s", tg_db_text(rows, 2));
     ret->team = tg_db_text(rows, 3);
+    ret->accept_unpriced = tg_db_int(rows, 4) != 0;
     return rows;
 }
 
@@ -193,6 +197,8 @@ static void write_state(struct tg_buf *buf, const struct tg_person_change *wish,
     put(&out, "status", state->status, wish->status != NULL);
     put(&out, "group_name", state->group_name, wish->group_name != NULL);
     put(&out, "team", state->team, wish->team != NULL);
+    if (wish->accept_unpriced != NULL)
+        tg_json_put_bool(&out, "accept_unpriced", *state->accept_unpriced);
     put(&out, "password", "changed", state == wish && wish->password_hash != NULL);
     tg_json_end_object(&out);
 }
@@ -203,7 +209,8 @@ static void note(struct tg_change *change, const struct tg_person_change *wish,
     const struct tg_person_change old = {.role = before->role,
                                          .status = before->status,
                                          .group_name = before->group_name,
-                                         .team = before->team};
+                                         .team = before->team,
+                                         .accept_unpriced = &before->accept_unpriced};
     char id[24];
     struct tg_buf was, is;
 
@@ -225,7 +232,9 @@ enum tg_class tg_store_person_change(struct tg_db *db, const struct tg_actor *ac
 {
     const struct tg_db_value values[] = {
         TG_DB_S(wish->role), TG_DB_S(wish->status),        TG_DB_S(wish->group_name),
-        TG_DB_S(wish->team), TG_DB_S(wish->password_hash), TG_DB_I(wish->id)};
+        TG_DB_S(wish->team), TG_DB_S(wish->password_hash),
+        wish->accept_unpriced != NULL ? TG_DB_I(*wish->accept_unpriced) : TG_DB_N,
+        TG_DB_I(wish->id)};
     const struct tg_authver_raise raise = {
         .user_id = wish->id, .unlimited = -1, .reason = "user.change"};
     struct before before = {.team = ""};
@@ -243,7 +252,8 @@ enum tg_class tg_store_person_change(struct tg_db *db, const struct tg_actor *ac
     tg_change_run(&change,
                   "UPDATE users SET role = COALESCE(?, role), status = COALESCE(?, status), "
                   "group_name = COALESCE(?, group_name), team = COALESCE(?, team), "
-                  "password_hash = COALESCE(?, password_hash) WHERE id = ?",
+                  "password_hash = COALESCE(?, password_hash), "
+                  "accept_unpriced = COALESCE(?, accept_unpriced) WHERE id = ?",
                   values, TG_COUNT_OF(values));
     tg_authver_raise(&change, &raise, &entry);
     note(&change, wish, &before);

@@ -24,6 +24,7 @@ struct tg_person {
     int64_t authver;
     const char *password_hash; /* NULL: cannot log in */
     int64_t quota, used_quota, request_count;
+    bool accept_unpriced;
     const char *locale, *time_zone;
     int64_t created_unix_us;
 };
@@ -43,6 +44,7 @@ struct tg_person_change {
     const char *group_name;
     const char *team; /* "" for none */
     const char *password_hash;
+    const bool *accept_unpriced; /* takes the default price for models that have none */
 };
 /* *ret_entry is the adjustment to push. */
 enum tg_class tg_store_person_change(struct tg_db *db, const struct tg_actor *actor,

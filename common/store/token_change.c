@@ -65,6 +65,27 @@ static enum tg_class check(const struct tg_token_change *wish, struct tg_error *
 
 /* ---- the row before ---- */
 
+/* Whose it is, which never changes: read without a lock, since the user's row is locked first, as
+ * the applier does. */
+static int64_t owner_of(struct tg_change *change, const struct tg_token_change *wish)
+{
+    struct tg_db_rows *rows = tg_change_select(change, "SELECT user_id FROM tokens WHERE id = ?",
+                                               &TG_DB_I(wish->id), 1);
+    int64_t user_id = rows != NULL && tg_db_next(rows) ? tg_db_int(rows, 0) : 0;
+
+    if (rows != NULL && (user_id == 0 || (wish->user_id != 0 && user_id != wish->user_id)))
+        change->class = tg_fail(change->err, TG_CLASS_NOT_FOUND, "token_not_found",
+                                "there is no token %" PRId64, wish->id);
+    tg_db_rows_free(rows);
+    return user_id;
+}
+
+static void lock_user(struct tg_change *change, int64_t user_id)
+{
+    tg_db_rows_free(tg_change_select(change, "SELECT id FROM users WHERE id = ? FOR UPDATE",
+                                     &TG_DB_I(user_id), 1));
+}
+
 struct before {
     int64_t user_id, remain_quota;
     bool unlimited;
@@ -81,13 +102,8 @@ static struct tg_db_rows *lock(struct tg_change *change, const struct tg_token_c
         "model_limits, allow_addresses FROM tokens WHERE id = ? FOR UPDATE",
         &TG_DB_I(wish->id), 1);
 
-    if (rows == NULL)
-        return NULL;
-    if (!tg_db_next(rows) || (wish->user_id != 0 && tg_db_int(rows, 0) != wish->user_id)) {
-        change->class = tg_fail(change->err, TG_CLASS_NOT_FOUND, "token_not_found",
-                                "there is no token %" PRId64, wish->id);
+    if (rows == NULL || !tg_db_next(rows))
         return rows;
-    }
     *ret = (struct before){.user_id = tg_db_int(rows, 0),
                            .remain_quota = tg_db_int(rows, 1),
                            .unlimited = tg_db_int(rows, 2) != 0,
@@ -248,6 +264,7 @@ enum tg_class tg_store_token_change(struct tg_db *db, const struct tg_actor *act
         .remain_quota = wish->remain_quota};
 
     tg_change_begin(&change, db, actor, err);
+    lock_user(&change, owner_of(&change, wish));
     rows = lock(&change, wish, &before);
     require_group(&change, wish);
     update(&change, wish, &after);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/json/writer.h"
-#include "common/store/authver.h"
 #include "common/store/check.h"
 #include "common/store/read.h"
 
@@ -110,62 +109,6 @@ enum tg_class tg_store_user_id(struct tg_db *db, const char *username, int64_t *
         class = tg_fail(err, TG_CLASS_NOT_FOUND, "user_not_found", "there is no user %s", username);
     tg_db_rows_free(rows);
     return class;
-}
-
-/* One column of a user, whose cached credentials are old from then on. */
-struct user_column {
-    const char *sql; /* UPDATE users SET column = ?, … WHERE id = ? */
-    struct tg_db_value value;
-    const char *action, *name, *text; /* for the audit and the adjustment's reason */
-    int64_t user_id;
-};
-
-static enum tg_class set_column(struct tg_db *db, const struct tg_actor *actor,
-                                const struct user_column *column, struct tg_entry *ret_entry,
-                                struct tg_error *err)
-{
-    const struct tg_authver_raise raise = {
-        .user_id = column->user_id, .unlimited = -1, .reason = column->text};
-    struct tg_entry entry;
-    struct tg_change change;
-    struct tg_buf after;
-    enum tg_class class;
-
-    tg_change_begin(&change, db, actor, err);
-    tg_change_run(&change, column->sql,
-                  (struct tg_db_value[]){column->value, TG_DB_I(column->user_id)}, 2);
-    tg_authver_raise(&change, &raise, &entry);
-    tg_buf_init(&after, 0);
-    tg_buf_printf(&after, "{\"%s\":\"%s\"}", column->name, column->text);
-    note(&change, column->action, column->user_id, &after);
-    class = tg_change_end(&change);
-    if (class == TG_OK)
-        *ret_entry = entry;
-    return class;
-}
-
-enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *actor,
-                                       const struct tg_user_status *status,
-                                       struct tg_entry *ret_entry, struct tg_error *err)
-{
-    const char *name = tg_status_name(status->status);
-    const struct user_column column = {
-        "UPDATE users SET status = ? WHERE id = ?", TG_DB_S(name),
-        "user.status", "status", name, status->user_id};
-
-    return set_column(db, actor, &column, ret_entry, err);
-}
-
-enum tg_class tg_store_user_accept_unpriced(struct tg_db *db, const struct tg_actor *actor,
-                                            const struct tg_user_unpriced *wish,
-                                            struct tg_entry *ret_entry, struct tg_error *err)
-{
-    const struct user_column column = {
-        "UPDATE users SET accept_unpriced = ? WHERE id = ?",
-        TG_DB_I(wish->accepts), "user.unpriced", "accept_unpriced", wish->accepts ? "yes" : "no",
-        wish->user_id};
-
-    return set_column(db, actor, &column, ret_entry, err);
 }
 
 enum tg_class tg_store_user_token_hmacs(struct tg_db *db, int64_t user_id, struct tg_arena *arena,

@@ -1,6 +1,7 @@
-/* user - the rows of users: who there is, and their status.
+/* user - the rows of users: who there is.
  *
- * Balances are not changed here: money comes by credit.h, and the applier moves it.
+ * Balances are not changed here: money comes by credit.h, and the applier moves it. What is changed
+ * about a user later stands in person.h.
  *
  * Errors   those of db.h; TG_CLASS_CONFLICT "user_exists"; TG_CLASS_NOT_FOUND "user_not_found",
  *          "group_not_found"; TG_CLASS_INVALID of check.h.
@@ -10,7 +11,6 @@
 #define TOLLGATE_STORE_USER_H
 
 #include "common/base/arena.h"
-#include "common/ledger/entry.h"
 #include "common/store/change.h"
 #include "common/store/credential.h"
 
@@ -25,25 +25,6 @@ enum tg_class tg_store_user_add(struct tg_db *db, const struct tg_actor *actor,
                                 struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
 enum tg_class tg_store_user_id(struct tg_db *db, const char *username, int64_t *ret_id,
                                struct tg_error *err) must_check non_null(1, 2, 3);
-struct tg_user_status {
-    int64_t user_id;
-    enum tg_status status;
-};
-/* Enables or disables; raises authver. *ret_entry is the adjustment that tells Redis so, to be
- * pushed once by the caller and until it is known by the daemon. */
-enum tg_class tg_store_user_set_status(struct tg_db *db, const struct tg_actor *actor,
-                                       const struct tg_user_status *status,
-                                       struct tg_entry *ret_entry, struct tg_error *err) must_check
-    non_null(1, 2, 3, 4, 5);
-/* Does the user take the default price for models that have none (price.unpriced)? */
-struct tg_user_unpriced {
-    int64_t user_id;
-    bool accepts;
-};
-enum tg_class tg_store_user_accept_unpriced(struct tg_db *db, const struct tg_actor *actor,
-                                            const struct tg_user_unpriced *wish,
-                                            struct tg_entry *ret_entry, struct tg_error *err)
-    must_check non_null(1, 2, 3, 4, 5);
 /* Fingerprints of all tokens of a user, for the fences around a change. Owns: the arena. */
 enum tg_class tg_store_user_token_hmacs(struct tg_db *db, int64_t user_id, struct tg_arena *arena,
                                         const char ***ret, size_t *ret_count) must_check

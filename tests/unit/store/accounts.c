@@ -54,32 +54,6 @@ void bad_users_leave_nothing_behind(void **state)
     assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM audit_log"), 0);
 }
 
-void a_status_change_raises_authver_and_is_to_be_pushed(void **state)
-{
-    struct house *house = *state;
-    int64_t id = house_user(house, "alice");
-    struct tg_user_status status = {id, TG_STATUS_DISABLED};
-    struct tg_entry entry;
-
-    assert_int_equal(
-        tg_store_user_set_status(house->db, &house->actor, &status, &entry, &house->err), TG_OK);
-    assert_int_equal(entry.kind, TG_ENTRY_ADJUST);
-    assert_int_equal(entry.user_id, id);
-    assert_int_equal(entry.authver, 2);
-    assert_int_equal(entry.amount_quota, 0);
-    assert_int_equal(entry.token_unlimited, -1);
-    assert_string_equal(test_text(house->db, "SELECT status FROM users"), "disabled");
-    assert_int_equal(test_number(house->db, "SELECT authver FROM users"), 2);
-    assert_int_equal(test_number(house->db, "SELECT authver FROM adjustments WHERE unlimited = -1 "
-                                            "AND delta = 0 AND applied_at IS NULL"),
-                     2);
-    status = (struct tg_user_status){id + 1, TG_STATUS_ENABLED};
-    assert_int_equal(
-        tg_store_user_set_status(house->db, &house->actor, &status, &entry, &house->err),
-        TG_CLASS_NOT_FOUND);
-    assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM adjustments"), 1);
-}
-
 static int64_t add_token(struct house *house, const struct tg_token_new *token)
 {
     int64_t id = 0;

@@ -29,7 +29,6 @@ int64_t house_channel(struct house *house, const char *name);
 
 void users_have_one_name_whatever_its_case(void **state);
 void bad_users_leave_nothing_behind(void **state);
-void a_status_change_raises_authver_and_is_to_be_pushed(void **state);
 void a_token_is_found_by_its_fingerprint(void **state);
 void a_token_without_limits_allows_all(void **state);
 void a_limit_that_cannot_be_read_is_an_error(void **state);

@@ -8,7 +8,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(users_have_one_name_whatever_its_case),
         CASE(bad_users_leave_nothing_behind),
-        CASE(a_status_change_raises_authver_and_is_to_be_pushed),
         CASE(a_token_is_found_by_its_fingerprint),
         CASE(a_token_without_limits_allows_all),
         CASE(a_limit_that_cannot_be_read_is_an_error),
