@@ -10,5 +10,5 @@ bench_ledger_SOURCES = tests/bench/ledger.c \
 	tests/unit/lib/mariadb.c tests/unit/lib/mariadb.h
 bench_ledger_LDADD = $(COMMON_LIBS)
 
-EXTRA_DIST += tests/bench/run tests/bench/bench.py tests/bench/cpu.py \
+EXTRA_DIST += tests/bench/run tests/bench/bench.py tests/bench/cpu.py tests/bench/bpe.py \
 	tests/bench/nginx.conf
