@@ -5,5 +5,6 @@ nobase_dist_pkgdata_DATA += \
 	sql/main/202611301202_ledger_tables.sql \
 	sql/main/202611301203_system_tables.sql \
 	sql/main/202611301940_console_tables.sql \
+	sql/main/202611301950_price_facts.sql \
 	sql/log/202611301200_request_tables.sql \
 	sql/log/202611301940_console_indexes.sql
