@@ -15,6 +15,8 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/channel.c \
 	admin-cgi/ctl/channel_test.c \
 	admin-cgi/ctl/price.c \
+	admin-cgi/ctl/price_file.c \
+	admin-cgi/ctl/group.c \
 	admin-cgi/ctl/show.c \
 	admin-cgi/ctl/audit.c \
 	admin-cgi/ctl/ledger.c \

@@ -1,6 +1,10 @@
 # Sample configuration and prices. The sample is made from common/conf/options.def.
 nobase_dist_pkgdata_DATA += conf/tollgate.conf
 
+# Prices of current models, made by conf/make-prices; `tollgatectl price import --shipped`.
+nobase_dist_pkgdata_DATA += conf/prices.json
+EXTRA_DIST += conf/make-prices
+
 # One file to include per web server, installed where README says; quickstart ships with the source.
 nobase_dist_pkgdata_DATA += httpd-examples/apache/tollgate.conf httpd-examples/apache/console.conf \
 	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile \

@@ -18,6 +18,7 @@
 #include "common/ledger/ledger.h"
 #include "common/store/change.h"
 
+enum { CTL_ONE_AT_MOST = -1 };
 enum { CTL_OK = 0, CTL_FAILED = 1, CTL_USAGE = 2, CTL_AWAY = 3 };
 
 struct ctl {
@@ -47,7 +48,7 @@ struct ctl_command {
     const char *name;    /* "user add" */
     const char *usage;   /* "NAME [--group G]": options and whether they take a value */
     const char *summary; /* for --help and the manual page */
-    int positionals;
+    int positionals;     /* how many; CTL_ONE_AT_MOST: none or one */
     bool without_conf;
     ctl_run_fn *run;
 };

@@ -59,16 +59,27 @@ static const struct ctl_command *find_command(char *const argv[], int *ret_words
     return NULL;
 }
 
+static enum tg_class check_words(const struct ctl_command *command, const struct ctl_args *args,
+                                 struct tg_error *err)
+{
+    bool optional = command->positionals == CTL_ONE_AT_MOST;
+    int least = optional ? 0 : command->positionals, most = optional ? 1 : least;
+
+    if (args->positional_count < least)
+        return tg_fail(err, TG_CLASS_INVALID, "usage", "a word is missing");
+    if (args->positional_count > most)
+        return tg_fail(err, TG_CLASS_INVALID, "usage", "too many words");
+    return TG_OK;
+}
+
 static enum tg_class run_command(struct ctl *ctl, const struct ctl_command *command,
                                  char *const argv[])
 {
     struct ctl_args args;
     enum tg_class class = ctl_args_parse(command->usage, argv, &args, &ctl->err);
 
-    if (class == TG_OK && args.positional_count != command->positionals)
-        class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "%s",
-                        args.positional_count < command->positionals ? "a word is missing"
-                                                                     : "too many words");
+    if (class == TG_OK)
+        class = check_words(command, &args, &ctl->err);
     if (class == TG_OK)
         class = tg_crypto_init(&ctl->err);
     if (class == TG_OK && !command->without_conf)

@@ -1,51 +1,162 @@
-/* price set, group set. */
+/* price set, price delete, price list, price unpriced, price check. */
 #include "admin-cgi/ctl/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "common/store/group.h"
+#include "common/price/formula.h"
+#include "common/price/price_json.h"
+#include "common/store/list.h"
 #include "common/store/price.h"
 
-static enum tg_class read_price(struct ctl *ctl, const struct ctl_args *args,
-                                struct tg_price *price)
-{
-    const struct {
-        const char *option;
-        char *text;
-    } parts[] = {
-        {"--input", price->rates.input},
-        {"--output", price->rates.output},
-        {"--cache-read", price->rates.cache_read},
-        {"--cache-write-5m", price->rates.cache_write_5m},
-        {"--cache-write-1h", price->rates.cache_write_1h},
-        {"--image", price->rates.image},
-        {"--audio-in", price->rates.audio_in},
-        {"--audio-out", price->rates.audio_out},
-        {"--call", price->call},
-    };
+/* --- price set: its options become the JSON form, which has one reader ---------------------- */
 
-    for (size_t i = 0; i < TG_COUNT_OF(parts); i++) {
-        const char *value = ctl_option(args, parts[i].option);
+/* "a=1,b=2" or, between colons, "a=1:b=2" as members. */
+static enum tg_class put_pairs(struct ctl *ctl, const char *option, const char *text,
+                               const char *between, struct tg_json_writer *out)
+{
+    for (const char *at = text; *at != '\0';) {
+        size_t len = strcspn(at, between), name = strcspn(at, "=");
+
+        if (name == 0 || name >= len)
+            return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "%s takes NAME=USD", option);
+        tg_json_key(out, tg_arena_strndup(ctl->arena, at, name));
+        tg_json_write_strn(out, at + name + 1, len - name - 1);
+        at += len + (at[len] != '\0');
+    }
+    return TG_OK;
+}
+
+static enum tg_class put_tools(struct ctl *ctl, const char *text, struct tg_json_writer *out)
+{
+    enum tg_class class;
+
+    tg_json_key(out, "tools");
+    tg_json_begin_object(out);
+    class = put_pairs(ctl, "--tools", text, ",", out);
+    tg_json_end_object(out);
+    return class;
+}
+
+/* "200000:input=5:output=15,1000000:input=…" */
+static enum tg_class put_tiers(struct ctl *ctl, const char *text, struct tg_json_writer *out)
+{
+    const char *const *tiers;
+    enum tg_class class = TG_OK;
+    size_t count;
+
+    ctl_list(ctl->arena, text, &tiers, &count);
+    tg_json_key(out, "tiers");
+    tg_json_begin_array(out);
+    for (size_t i = 0; i < count && class == TG_OK; i++) {
+        size_t len = strcspn(tiers[i], ":");
+        int64_t above = 0;
+
+        class = ctl_id(tg_arena_strndup(ctl->arena, tiers[i], len), &above, &ctl->err);
+        if (class != TG_OK || tiers[i][len] == '\0')
+            return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage",
+                           "--tiers takes TOKENS:input=USD:output=USD,TOKENS:...");
+        tg_json_begin_object(out);
+        tg_json_put_int(out, "above", above);
+        class = put_pairs(ctl, "--tiers", tiers[i] + len + 1, ":", out);
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+    return class;
+}
+
+/* The member that an option stands for; NULL: it is written on its own. */
+static const struct {
+    const char *option, *member;
+    bool number;
+} options[] = {
+    {"--input", "input", false},
+    {"--output", "output", false},
+    {"--cache-read", "cache_read", false},
+    {"--cache-write-5m", "cache_write_5m", false},
+    {"--cache-write-1h", "cache_write_1h", false},
+    {"--image", "image", false},
+    {"--audio-in", "audio_in", false},
+    {"--audio-out", "audio_out", false},
+    {"--call", "call", false},
+    {"--expression", "expression", false},
+    {"--vendor", "vendor", false},
+    {"--dated", "dated", false},
+    {"--context", "context_tokens", true},
+    {"--max-output", "max_output_tokens", true},
+};
+
+static enum tg_class put_options(struct ctl *ctl, const struct ctl_args *args,
+                                 struct tg_json_writer *out)
+{
+    const char *tools = ctl_option(args, "--tools"), *tiers = ctl_option(args, "--tiers");
+    enum tg_class class = TG_OK;
+
+    for (size_t i = 0; i < TG_COUNT_OF(options) && class == TG_OK; i++) {
+        const char *value = ctl_option(args, options[i].option);
+        int64_t number = 0;
 
         if (value == NULL)
             continue;
-        if (strlen(value) >= TG_DECIMAL_TEXT || *value == '\0')
-            return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage",
-                           "%s takes a decimal number of USD", parts[i].option);
-        snprintf(parts[i].text, TG_DECIMAL_TEXT, "%s", value);
+        if (options[i].number) {
+            class = ctl_option_int(args, options[i].option, &number, &ctl->err);
+            tg_json_put_int(out, options[i].member, number);
+        } else {
+            tg_json_put_str(out, options[i].member, value);
+        }
     }
-    price->form = price->call[0] != '\0' ? TG_PRICE_CALL : TG_PRICE_TOKEN;
-    if (price->form == TG_PRICE_CALL && args->option_count > 1)
+    if (class == TG_OK && tools != NULL)
+        class = put_tools(ctl, tools, out);
+    if (class == TG_OK && tiers != NULL)
+        class = put_tiers(ctl, tiers, out);
+    return class;
+}
+
+/* A price by the call, by tiers and by expression are three; what else is given is part of one. */
+static enum tg_class check_form(struct ctl *ctl, const struct ctl_args *args)
+{
+    bool by_call = ctl_option(args, "--call") != NULL;
+    int forms = by_call + (ctl_option(args, "--tiers") != NULL) +
+                (ctl_option(args, "--expression") != NULL);
+
+    if (forms > 1 || (by_call && (ctl_option(args, "--input") != NULL ||
+                                  ctl_option(args, "--output") != NULL)))
         return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage",
-                       "a price is per call or per token, not both");
-    return tg_price_check(price, &ctl->err);
+                       "a price is per token, per call, by tiers or by an expression, not two of "
+                       "them");
+    return TG_OK;
+}
+
+static enum tg_class read_price(struct ctl *ctl, const struct ctl_args *args, struct tg_price *ret)
+{
+    struct tg_json_writer out;
+    struct tg_json *root = NULL;
+    const char *unused;
+    struct tg_buf json;
+    enum tg_class class = check_form(ctl, args);
+
+    if (class != TG_OK)
+        return class;
+    tg_buf_init(&json, 0);
+    tg_json_writer_init(&out, &json);
+    tg_json_begin_object(&out);
+    class = put_options(ctl, args, &out);
+    tg_json_end_object(&out);
+    if (class == TG_OK)
+        class = tg_json_parse(json.data, json.len, &root, &ctl->err);
+    if (class == TG_OK)
+        class = tg_price_read(root, ctl->arena, ret, &unused, &ctl->err);
+    if (class == TG_OK)
+        class = tg_price_check_to_save(ret, &ctl->err);
+    tg_json_free(root);
+    tg_buf_done(&json);
+    return class;
 }
 
 enum tg_class ctl_cmd_price_set(struct ctl *ctl, const struct ctl_args *args)
 {
     const char *model = args->positionals[0];
-    struct tg_price price = {.form = TG_PRICE_TOKEN};
+    struct tg_price price;
     enum tg_class class = read_price(ctl, args, &price);
 
     if (class == TG_OK)
@@ -58,28 +169,110 @@ enum tg_class ctl_cmd_price_set(struct ctl *ctl, const struct ctl_args *args)
         return class;
     tg_json_begin_object(&ctl->out);
     tg_json_put_str(&ctl->out, "model", model);
-    tg_json_put_str(&ctl->out, "hash", price.hash);
+    tg_price_write(&price, &ctl->out);
     tg_json_end_object(&ctl->out);
     ctl_tell_workers(ctl, "prices");
     return TG_OK;
 }
 
-enum tg_class ctl_cmd_group_set(struct ctl *ctl, const struct ctl_args *args)
+enum tg_class ctl_cmd_price_delete(struct ctl *ctl, const struct ctl_args *args)
 {
-    const char *name = args->positionals[0], *ratio = ctl_option(args, "--ratio");
-    enum tg_class class;
+    const char *model = args->positionals[0];
+    enum tg_class class = ctl_open_main(ctl);
 
-    if (ratio == NULL)
-        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--ratio is missing");
-    class = ctl_open_main(ctl);
     if (class == TG_OK)
-        class = tg_store_group_set(ctl->main_db, &ctl->actor, name, ratio, &ctl->err);
+        class = tg_store_price_delete(ctl->main_db, &ctl->actor, model, &ctl->err);
     if (class != TG_OK)
         return class;
     tg_json_begin_object(&ctl->out);
-    tg_json_put_str(&ctl->out, "name", name);
-    tg_json_put_str(&ctl->out, "ratio", ratio);
+    tg_json_put_str(&ctl->out, "deleted", model);
     tg_json_end_object(&ctl->out);
-    ctl_tell_workers(ctl, "groups");
+    ctl_tell_workers(ctl, "prices");
     return TG_OK;
+}
+
+/* --- looking -------------------------------------------------------------------------------- */
+
+enum tg_class ctl_cmd_price_list(struct ctl *ctl, const struct ctl_args *args)
+{
+    struct tg_price_rows prices;
+    enum tg_class class = ctl_open_main(ctl);
+
+    (void)args;
+    if (class == TG_OK)
+        class = tg_store_prices(ctl->main_db, ctl->arena, &prices, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    ctl->columns = "model form input output cache_read call vendor dated";
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < prices.count; i++) {
+        tg_json_begin_object(&ctl->out);
+        tg_json_put_str(&ctl->out, "model", prices.rows[i].model);
+        tg_price_write(&prices.rows[i].price, &ctl->out);
+        tg_json_end_object(&ctl->out);
+    }
+    tg_json_end_array(&ctl->out);
+    return TG_OK;
+}
+
+enum tg_class ctl_cmd_price_unpriced(struct ctl *ctl, const struct ctl_args *args)
+{
+    const struct tg_page page = {.limit = TG_PAGE_MOST};
+    enum tg_class class = ctl_open_main(ctl);
+
+    (void)args;
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    class = tg_list_unpriced(ctl->main_db, &page, &ctl->out, &ctl->err);
+    tg_json_end_object(&ctl->out);
+    return class;
+}
+
+/* --- the calculator ------------------------------------------------------------------------- */
+
+static enum tg_class read_usage(struct ctl *ctl, const struct ctl_args *args, struct tg_usage *ret)
+{
+    const char *text = ctl_option(args, "--usage");
+    struct tg_json *root;
+    enum tg_class class;
+
+    if (text == NULL)
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage",
+                       "--usage is missing: '{\"input\":1000,\"cache_read\":200,\"output\":50}'");
+    class = tg_json_parse(text, strlen(text), &root, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    class = tg_usage_read(root, ret, &ctl->err);
+    tg_json_free(root);
+    return class;
+}
+
+enum tg_class ctl_cmd_price_check(struct ctl *ctl, const struct ctl_args *args)
+{
+    const char *model = args->positionals[0];
+    const struct tg_price_row *row;
+    struct tg_calculation calculation = {.group_ratio = ctl_option_or(args, "--ratio", "1")};
+    struct tg_price_rows prices;
+    struct tg_usage usage;
+    enum tg_class class = read_usage(ctl, args, &usage);
+
+    if (class == TG_OK)
+        class = ctl_open_main(ctl);
+    if (class == TG_OK)
+        class = tg_store_prices(ctl->main_db, ctl->arena, &prices, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    row = tg_price_rows_find(&prices, model);
+    if (row == NULL)
+        return tg_fail(&ctl->err, TG_CLASS_NOT_FOUND, "price_not_configured",
+                       "no price is configured for %s", model);
+    calculation.price = &row->price;
+    calculation.usage = &usage;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_str(&ctl->out, "model", model);
+    tg_json_put_str(&ctl->out, "priced_as", row->model);
+    class = tg_calculate(&calculation, &ctl->out, &ctl->err);
+    tg_json_end_object(&ctl->out);
+    return class;
 }

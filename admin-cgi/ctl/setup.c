@@ -127,6 +127,8 @@ enum tg_class ctl_cmd_init(struct ctl *ctl, const struct ctl_args *args)
     if (class == TG_OK)
         class = make_secrets(ctl, console, secrets);
     tg_json_end_object(&ctl->out);
+    if (class == TG_OK)
+        ctl_remark("next: migrate, create-admin NAME, price import --shipped");
     return class;
 }
 

@@ -53,10 +53,28 @@ static void add_text(struct tg_buf *out, const char *name, const char *text)
         tg_buf_printf(out, "%s=%s\n", name, text);
 }
 
+/* "02.50" and "2.5" are one price. */
+static void add_decimal(struct tg_buf *out, const char *name, const char *text)
+{
+    size_t len = strlen(text);
+
+    while (text[0] == '0' && text[1] >= '0' && text[1] <= '9') {
+        text++;
+        len--;
+    }
+    if (strchr(text, '.') != NULL) {
+        while (text[len - 1] == '0')
+            len--;
+        len -= text[len - 1] == '.';
+    }
+    if (len > 0)
+        tg_buf_printf(out, "%s=%.*s\n", name, (int)len, text);
+}
+
 static void add_rates(struct tg_buf *out, const struct tg_rates *rates)
 {
     for (int i = 0; i < TG_RATE__COUNT; i++)
-        add_text(out, tg_rate_name((enum tg_rate)i), tg_rate_text(rates, (enum tg_rate)i));
+        add_decimal(out, tg_rate_name((enum tg_rate)i), tg_rate_text(rates, (enum tg_rate)i));
 }
 
 void tg_price_hash(struct tg_price *price)
@@ -71,10 +89,10 @@ void tg_price_hash(struct tg_price *price)
         tg_buf_printf(&text, "above=%lld\n", (long long)price->tiers[i].above);
         add_rates(&text, &price->tiers[i].rates);
     }
-    add_text(&text, "call", price->call);
-    add_text(&text, "tool_call", price->tool_call);
+    add_decimal(&text, "call", price->call);
+    add_decimal(&text, "tool_call", price->tool_call);
     for (int i = 0; i < TG_TOOL__COUNT; i++)
-        add_text(&text, tg_tool_name((enum tg_tool)i), price->tools[i]);
+        add_decimal(&text, tg_tool_name((enum tg_tool)i), price->tools[i]);
     if (price->expression != NULL)
         add_text(&text, "expression", price->expression);
     tg_sha256_hex(text.data, text.len, price->hash);

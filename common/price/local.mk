@@ -15,4 +15,6 @@ libcommon_a_SOURCES += \
 	common/price/bill.c \
 	common/price/price_json.c common/price/price_json.h \
 	common/price/price_write.c \
-	common/price/usage_json.c
+	common/price/usage_json.c \
+	common/price/list.c common/price/list.h \
+	common/price/formula.c common/price/formula.h

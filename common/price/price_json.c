@@ -227,6 +227,7 @@ enum tg_class tg_price_read(const struct tg_json *object, struct tg_arena *arena
     if (tg_json_type(object) != TG_JSON_OBJECT)
         return tg_fail(err, TG_CLASS_INVALID, "price_invalid", "a price is a JSON object");
     tg_json_each(object, read_member, &reading);
+    *ret_model = reading.model;
     if (reading.class != TG_OK)
         return reading.class;
     price.form = reading.form != NULL ? tg_price_form_of(reading.form) : implied_form(&price);
@@ -235,7 +236,6 @@ enum tg_class tg_price_read(const struct tg_json *object, struct tg_arena *arena
         return reading.class;
     }
     *ret = price;
-    *ret_model = reading.model;
     return TG_OK;
 }
 

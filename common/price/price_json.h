@@ -20,7 +20,8 @@
 #include "common/json/writer.h"
 #include "common/price/price.h"
 
-/* Reads, without checking what tg_price_check checks. *ret_model is "" when absent. */
+/* Reads, without checking what tg_price_check checks. *ret_model is "" when absent, and
+ * set too when another member is wrong. */
 enum tg_class tg_price_read(const struct tg_json *object, struct tg_arena *arena,
                             struct tg_price *ret, const char **ret_model, struct tg_error *err)
     must_check non_null(1, 2, 3, 4);

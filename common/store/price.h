@@ -7,17 +7,8 @@
 #ifndef TOLLGATE_STORE_PRICE_H
 #define TOLLGATE_STORE_PRICE_H
 
-#include "common/price/price.h"
+#include "common/price/list.h"
 #include "common/store/change.h"
-
-struct tg_price_row {
-    const char *model;
-    struct tg_price price;
-};
-struct tg_price_rows {
-    struct tg_price_row *rows;
-    size_t count;
-};
 
 /* The columns that tg_store_price_row reads, in its order. */
 #define TG_PRICE_COLUMNS \

@@ -2,12 +2,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 #include "common/base/money.h"
 #include "common/json/writer.h"
 #include "common/store/authver.h"
 #include "common/store/check.h"
+#include "common/store/credential.h"
 #include "common/store/read.h"
 
 static enum tg_class check(const struct tg_token_new *token, struct tg_error *err)
@@ -20,6 +24,34 @@ static enum tg_class check(const struct tg_token_new *token, struct tg_error *er
         class = tg_check_model(token->models[i], err);
     if (class == TG_OK && (token->remain_quota < 0 || token->remain_quota > TG_QUOTA_MAX))
         class = tg_fail(err, TG_CLASS_INVALID, "invalid_limit", "the limit is out of bounds");
+    return class;
+}
+
+/* A token of another group than its user's would be refused at every use. */
+static enum tg_class check_group(struct tg_db *db, const struct tg_token_new *token,
+                                 struct tg_error *err)
+{
+    struct tg_db_rows *rows;
+    bool allowed = false;
+    enum tg_class class = tg_db_select(db, "SELECT group_name FROM users WHERE id = ?",
+                                       &TG_DB_I(token->user_id), 1, &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    if (tg_db_next(rows)) {
+        char *own = tg_strdup(tg_db_text(rows, 0));
+
+        tg_db_rows_free(rows);
+        allowed = strcmp(own, token->group_name) == 0;
+        if (!allowed)
+            class = tg_store_group_allowed(db, own, token->group_name, &allowed, err);
+        free(own);
+    } else {
+        tg_db_rows_free(rows);
+    }
+    if (class == TG_OK && !allowed)
+        class = tg_fail(err, TG_CLASS_FORBIDDEN, "group_not_allowed",
+                        "the token's user may not use the group %s", token->group_name);
     return class;
 }
 
@@ -67,6 +99,8 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
     int64_t id;
     enum tg_class class = check(token, err);
 
+    if (class == TG_OK && token->group_name[0] != '\0')
+        class = check_group(db, token, err);
     if (class != TG_OK)
         return class;
     tg_time_format_sql(token->expires_unix_us, expires);

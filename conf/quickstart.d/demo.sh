@@ -28,6 +28,7 @@ tg_init()
         --main "$(printf "$database" tollgate)" --log "$(printf "$database" tollgate_log)" \
         --redis "unix:$tg_sockets/redis" --listen "unix:$tg_fcgi_socket"
     tg_run "$log" tg_ctl migrate
+    tg_run "$log" tg_ctl price import --shipped --missing-only
 }
 
 # The admin's password is made here and shown once; the token likewise.

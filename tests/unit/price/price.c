@@ -361,10 +361,32 @@ static void the_hash_follows_every_member(void **state)
     set_text(b.rates.audio_in, "0.3"); /* moving a text to another member is another rule */
     tg_price_hash(&b);
     assert_string_not_equal(a.hash, b.hash);
+    b = reference; /* the same price otherwise written is the same rule */
+    set_text(b.rates.input, "03");
+    set_text(b.rates.cache_read, "0.3");
+    tg_price_hash(&b);
+    assert_string_equal(a.hash, b.hash);
     b = reference;
     b.max_output_tokens = 1;
     tg_price_hash(&b);
     assert_string_not_equal(a.hash, b.hash);
+    b = reference;
+    b.expression = "p";
+    tg_price_hash(&b);
+    assert_string_not_equal(a.hash, b.hash);
+    b = reference;
+    b.tiers[0] = (struct tg_price_tier){200000, reference.rates};
+    b.tier_count = 1;
+    tg_price_hash(&b);
+    assert_string_not_equal(a.hash, b.hash);
+    b = reference;
+    set_text(b.tools[TG_TOOL_WEB_SEARCH], "0.01");
+    tg_price_hash(&b);
+    assert_string_not_equal(a.hash, b.hash);
+    b = reference; /* where it comes from is no part of it */
+    assert_in_range(snprintf(b.vendor, sizeof b.vendor, "somebody"), 1, 32);
+    tg_price_hash(&b);
+    assert_string_equal(a.hash, b.hash);
 }
 
 int main(void)

@@ -101,6 +101,12 @@ void a_token_is_found_by_its_fingerprint(void **state)
     token.model_count = 2;
     token.addresses = addresses;
     token.address_count = 2;
+    assert_int_equal(tg_store_token_add(house->db, &house->actor, &token, &id, &house->err),
+                     TG_CLASS_FORBIDDEN);
+    assert_string_equal(house->err.code, "group_not_allowed");
+    test_mariadb_sql(house->server, "main",
+                     "INSERT INTO group_access (user_group, used_group, allowed) VALUES "
+                     "('default', 'vip', 1)");
     id = add_token(house, &token);
     got = credential(house, fingerprint);
     assert_non_null(got);

@@ -1,0 +1,57 @@
+/* group set, group allow, group forbid. */
+#include "admin-cgi/ctl/commands.h"
+
+#include "common/store/group.h"
+
+enum tg_class ctl_cmd_group_set(struct ctl *ctl, const struct ctl_args *args)
+{
+    const char *name = args->positionals[0], *ratio = ctl_option(args, "--ratio");
+    enum tg_class class;
+
+    if (ratio == NULL)
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--ratio is missing");
+    class = ctl_open_main(ctl);
+    if (class == TG_OK)
+        class = tg_store_group_set(ctl->main_db, &ctl->actor, name, ratio, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_str(&ctl->out, "name", name);
+    tg_json_put_str(&ctl->out, "ratio", ratio);
+    tg_json_end_object(&ctl->out);
+    ctl_tell_workers(ctl, "groups");
+    return TG_OK;
+}
+
+static enum tg_class set_access(struct ctl *ctl, const struct tg_group_access *access)
+{
+    enum tg_class class = ctl_open_main(ctl);
+
+    if (class == TG_OK)
+        class = tg_store_group_access_set(ctl->main_db, &ctl->actor, access, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_str(&ctl->out, "user_group", access->user_group);
+    tg_json_put_str(&ctl->out, "used_group", access->used_group);
+    tg_json_put_bool(&ctl->out, "allowed", access->allowed);
+    tg_json_put_str(&ctl->out, "ratio", access->ratio[0] != '\0' ? access->ratio : NULL);
+    tg_json_end_object(&ctl->out);
+    ctl_tell_workers(ctl, "groups");
+    return TG_OK;
+}
+
+enum tg_class ctl_cmd_group_allow(struct ctl *ctl, const struct ctl_args *args)
+{
+    return set_access(ctl, &(struct tg_group_access){.user_group = args->positionals[0],
+                                                     .used_group = args->positionals[1],
+                                                     .allowed = true,
+                                                     .ratio = ctl_option_or(args, "--ratio", "")});
+}
+
+enum tg_class ctl_cmd_group_forbid(struct ctl *ctl, const struct ctl_args *args)
+{
+    return set_access(ctl, &(struct tg_group_access){.user_group = args->positionals[0],
+                                                     .used_group = args->positionals[1],
+                                                     .ratio = ""});
+}
