@@ -20,6 +20,7 @@ for folder in "$source" "$build"; do
 done
 ip link set lo up
 cd "$tree"
-exec chroot "$tree" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+exec chroot "$tree" /usr/bin/env -i \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     HOME=/root LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \
     /usr/bin/python3 "$source/tests/installed/scenario.py" "$server" "$build"

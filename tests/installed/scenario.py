@@ -41,7 +41,8 @@ def run(command: str, **options) -> str:
 def files() -> set[str]:
     """Everything installed, and what names Tollgate in /etc."""
     found = set(run("find /usr /var/lib -xdev").splitlines())
-    found |= set(run("find /etc -xdev -path /etc/tollgate -prune -o -name '*tollgate*' -print").split())
+    find = "find /etc -xdev -path /etc/tollgate -prune -o -name '*tollgate*' -print"
+    found |= set(run(find).split())
     return {path for path in found if "__pycache__" not in path and "/caddy/." not in path}
 
 

@@ -137,44 +137,48 @@ static const struct {
     const char *event;
     struct counts is;
     bool clamped;
+    enum tg_usage_semantics semantics;
 } usages[] = {
     {"{\"choices\":[{\"index\":0,\"delta\":{}}],\"usage\":{\"prompt_tokens\":280,"
      "\"completion_tokens\":8,\"total_tokens\":288,"
      "\"prompt_tokens_details\":{\"cached_tokens\":260}}}",
-     {280, 260, 0, 0, 0, 8, 0, 0}, false},
+     {280, 260, 0, 0, 0, 8, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":912,\"prompt_tokens_details\":{\"cached_tokens\":800,"
      "\"cache_write_tokens\":100},\"completion_tokens\":40,"
      "\"completion_tokens_details\":{\"reasoning_tokens\":33}}}",
-     {912, 800, 100, 0, 0, 40, 33, 0}, false},
+     {912, 800, 100, 0, 0, 40, 33, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":50,\"prompt_tokens_details\":{\"image_tokens\":20,"
      "\"audio_tokens\":10,\"cached_tokens\":null},\"completion_tokens\":9,"
      "\"completion_tokens_details\":{\"audio_tokens\":4,\"reasoning_tokens\":null}}}",
-     {50, 0, 0, 20, 10, 9, 0, 4}, false},
+     {50, 0, 0, 20, 10, 9, 0, 4}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":10,\"prompt_cache_hit_tokens\":6,"
      "\"prompt_cache_miss_tokens\":4,\"completion_tokens\":1}}",
-     {10, 6, 0, 0, 0, 1, 0, 0}, false},
+     {10, 6, 0, 0, 0, 1, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":10,\"cached_tokens\":5,\"completion_tokens\":1,"
      "\"prompt_tokens_details\":null}}",
-     {10, 5, 0, 0, 0, 1, 0, 0}, false},
+     {10, 5, 0, 0, 0, 1, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":10,\"prompt_cache_hit_tokens\":6,"
      "\"prompt_tokens_details\":{\"cached_tokens\":0}}}",
-     {10, 0, 0, 0, 0, 0, 0, 0}, false},
+     {10, 0, 0, 0, 0, 0, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":null,\"x_groq\":{\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}}",
-     {3, 0, 0, 0, 0, 2, 0, 0}, false},
+     {3, 0, 0, 0, 0, 2, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"choices\":[{\"delta\":{},\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}]}",
-     {3, 0, 0, 0, 0, 2, 0, 0}, false},
+     {3, 0, 0, 0, 0, 2, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":12.0,\"completion_tokens\":3.9}}",
-     {12, 0, 0, 0, 0, 3, 0, 0}, false},
+     {12, 0, 0, 0, 0, 3, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":5,\"prompt_tokens_details\":{\"cached_tokens\":9}}}",
-     {5, 5, 0, 0, 0, 0, 0, 0}, true},
+     {5, 9, 0, 0, 0, 0, 0, 0}, true, TG_USAGE_INPUT_EXCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":-5,\"completion_tokens\":7}}",
-     {0, 0, 0, 0, 0, 7, 0, 0}, true},
+     {0, 0, 0, 0, 0, 7, 0, 0}, true,
+     TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":1e30,\"completion_tokens\":18446744073709551615}}",
-     {TG_USAGE_TOKENS_MAX, 0, 0, 0, 0, TG_USAGE_TOKENS_MAX, 0, 0}, true},
+     {TG_USAGE_TOKENS_MAX, 0, 0, 0, 0, TG_USAGE_TOKENS_MAX, 0, 0}, true,
+     TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":1.5e30,\"completion_tokens\":1}}",
-     {TG_USAGE_TOKENS_MAX, 0, 0, 0, 0, 1, 0, 0}, true},
+     {TG_USAGE_TOKENS_MAX, 0, 0, 0, 0, 1, 0, 0}, true,
+     TG_USAGE_INPUT_INCLUDES_CACHE},
     {"{\"usage\":{\"prompt_tokens\":\"7\",\"completion_tokens\":1}}",
-     {0, 0, 0, 0, 0, 1, 0, 0}, false},
+     {0, 0, 0, 0, 0, 1, 0, 0}, false, TG_USAGE_INPUT_INCLUDES_CACHE},
 };
 
 static void usage_is_read_wherever_it_stands(void **state)
@@ -188,7 +192,7 @@ static void usage_is_read_wherever_it_stands(void **state)
 
         tg_chat_event_read(span(usages[i].event), &event, NULL);
         assert_true(event.has_usage);
-        assert_int_equal(usage->semantics, TG_USAGE_INPUT_INCLUDES_CACHE);
+        assert_int_equal(usage->semantics, usages[i].semantics);
         assert_int_equal(usage->source, TG_USAGE_UPSTREAM);
         got = (struct counts){usage->input, usage->cache_read, usage->cache_write_5m,
                               usage->image_in, usage->audio_in, usage->output,
