@@ -8,6 +8,7 @@ libgateway_a_SOURCES = \
 	fcgi-app/listen.c fcgi-app/listen.h \
 	fcgi-app/master.c \
 	fcgi-app/settings.c fcgi-app/settings.h \
+	fcgi-app/reload.c fcgi-app/reload.h \
 	fcgi-app/shared.c \
 	fcgi-app/vocabulary.c fcgi-app/vocabulary.h \
 	fcgi-app/worker.c \

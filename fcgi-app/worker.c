@@ -7,6 +7,7 @@
 #include "fcgi-app/pipeline.h"
 #include "fcgi-app/pool/pool.h"
 #include "fcgi-app/process.h"
+#include "fcgi-app/reload.h"
 #include "fcgi-app/settings.h"
 #include "fcgi-app/shared.h"
 
@@ -108,6 +109,8 @@ static enum tg_class open_routing(struct tg_worker *worker, const struct tg_conf
         .kv = worker->kv,
         .secrets = &worker->secrets,
         .interval_us = tg_conf_int(conf, TG_OPTION_SNAPSHOT_INTERVAL),
+        .changed = tg_reload_wish,
+        .context = worker->reload,
     };
     enum tg_class class = tg_http_pool_new(&http, &worker->http, err);
 
@@ -147,6 +150,7 @@ static enum tg_class open_all(struct tg_worker *worker, struct tg_conf *conf, st
 static void close_all(struct tg_worker *worker)
 {
     tg_snapshot_holder_free(worker->snapshots);
+    tg_reload_free(worker->reload);
     tg_http_pool_free(worker->http);
     tg_spool_close(worker->spool);
     tg_known_free(worker->known);
@@ -196,27 +200,6 @@ static void limits(void *context, struct tg_pool_limits *ret)
 
 /* ---- the main thread ---- */
 
-static void reload(struct tg_worker *worker, const char *conf_path)
-{
-    struct tg_conf *conf;
-    struct tg_settings *settings;
-    struct tg_error err;
-
-    if (tg_conf_load(conf_path, NULL, 0, &conf, &err) != TG_OK) {
-        tg_log_error(TG_LOG_ERROR, "conf", &err);
-        return;
-    }
-    if (tg_settings_new(conf, &settings, &err) != TG_OK) {
-        tg_log_error(TG_LOG_ERROR, "conf", &err);
-        tg_conf_free(conf);
-        return;
-    }
-    if (tg_process_open_log(conf, &err) != TG_OK)
-        tg_log_error(TG_LOG_ERROR, "log", &err);
-    settings->previous = atomic_load(&worker->settings);
-    atomic_store_explicit(&worker->settings, settings, memory_order_release);
-}
-
 /* Until SIGTERM. */
 static void keep_house(struct tg_worker *worker, struct tg_pool *pool, const char *conf_path)
 {
@@ -228,8 +211,7 @@ static void keep_house(struct tg_worker *worker, struct tg_pool *pool, const cha
     sigaddset(&wanted, SIGTERM);
     sigaddset(&wanted, SIGHUP);
     while ((got = sigtimedwait(&wanted, NULL, &pause)) != SIGTERM) {
-        if (got == SIGHUP)
-            reload(worker, conf_path);
+        tg_reload(worker->reload, worker, conf_path, got == SIGHUP);
         tg_pool_tend(pool);
         tg_http_pool_sweep(worker->http);
     }
@@ -270,11 +252,17 @@ int tg_worker_run(const struct tg_birth *birth)
                                            .context = &worker};
     struct tg_pool *pool = NULL;
     struct tg_error err;
+    enum tg_class class;
 
     tg_assert(worker.cut_fd >= 0);
     tg_conf_node(birth->conf, node);
-    if (open_all(&worker, birth->conf, &err) != TG_OK ||
-        tg_pool_start(&pool_conf, &pool, &err) != TG_OK) {
+    worker.reload = tg_reload_new();
+    class = open_all(&worker, birth->conf, &err);
+    if (class == TG_OK) { /* with the settings of the options table from the first request on */
+        tg_reload(worker.reload, &worker, birth->conf_path, false);
+        class = tg_pool_start(&pool_conf, &pool, &err);
+    }
+    if (class != TG_OK) {
         tg_log_error(TG_LOG_ERROR, "worker", &err);
         close_all(&worker);
         return 1;

@@ -21,6 +21,7 @@
 struct tg_encoders;
 struct tg_known;
 struct tg_shared;
+struct tg_reload;
 
 /* Values of the conf that requests need, parsed once per (re)load; see settings.h. */
 struct tg_settings {
@@ -48,11 +49,12 @@ struct tg_worker {
     struct tg_ledger *ledger;
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
+    struct tg_reload *reload; /* the main thread's */
     struct tg_known *known; /* credentials read a moment ago */
     atomic_bool draining; /* about to end: takes no new requests */
     atomic_bool cut;      /* and those that run have had their time */
     int cut_fd;           /* readable from then on */
-    /* private: worker.c swaps it on reload, tg_worker_settings reads it */
+    /* private: reload.c swaps it, tg_worker_settings reads it */
     struct tg_settings *_Atomic settings;
 };
 

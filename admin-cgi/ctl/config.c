@@ -1,4 +1,4 @@
-/* config check, config show. */
+/* config check, config show, config set, config reset. */
 #include "admin-cgi/ctl/commands.h"
 
 #include <unistd.h>
@@ -37,6 +37,21 @@ enum tg_class ctl_cmd_config_check(struct ctl *ctl, const struct ctl_args *args)
     return TG_OK;
 }
 
+/* Rows that do not fit are in force nowhere. */
+static size_t keep_fitting(struct tg_conf_overlay *overlay, size_t count)
+{
+    struct tg_error err;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (tg_conf_check_overlay(&overlay[i], &err) == TG_OK)
+            overlay[kept++] = overlay[i];
+        else
+            ctl_remark("left out: %s", err.message);
+    }
+    return kept;
+}
+
 /* Values of the database are in force too; without it the rest is still worth showing. */
 static enum tg_class lay_options_over(struct ctl *ctl)
 {
@@ -51,7 +66,7 @@ static enum tg_class lay_options_over(struct ctl *ctl)
         ctl_remark("settings of the database are left out: %s", ctl->err.message);
         return TG_OK;
     }
-    class = tg_conf_load(ctl->conf_path, overlay, count, &conf, &ctl->err);
+    class = tg_conf_load(ctl->conf_path, overlay, keep_fitting(overlay, count), &conf, &ctl->err);
     if (class != TG_OK)
         return class;
     tg_db_release(ctl->main_db); /* borrows from the conf that goes */
@@ -88,4 +103,30 @@ enum tg_class ctl_cmd_config_show(struct ctl *ctl, const struct ctl_args *args)
     }
     tg_json_end_array(&ctl->out);
     return TG_OK;
+}
+
+static enum tg_class set_option(struct ctl *ctl, const char *name, const char *value)
+{
+    enum tg_class class = ctl_open_main(ctl);
+
+    if (class == TG_OK)
+        class = tg_store_option_set(ctl->main_db, &ctl->actor, name, value, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    ctl_tell_workers(ctl, "options");
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_str(&ctl->out, "name", name);
+    tg_json_put_str(&ctl->out, "value", value);
+    tg_json_end_object(&ctl->out);
+    return TG_OK;
+}
+
+enum tg_class ctl_cmd_config_set(struct ctl *ctl, const struct ctl_args *args)
+{
+    return set_option(ctl, args->positionals[0], args->positionals[1]);
+}
+
+enum tg_class ctl_cmd_config_reset(struct ctl *ctl, const struct ctl_args *args)
+{
+    return set_option(ctl, args->positionals[0], NULL);
 }

@@ -75,6 +75,31 @@ static enum tg_class take_environment(struct tg_conf *conf, struct tg_error *err
     return class;
 }
 
+static enum tg_class find_overlaid(const struct tg_conf_overlay *overlay, enum tg_option_id *ret,
+                                   struct tg_error *err)
+{
+    if (!tg_option_find(overlay->name, strlen(overlay->name), ret))
+        return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown", "options table: unknown option %.100s",
+                       overlay->name);
+    if ((tg_options[*ret].flags & TG_OPTION_DATABASE) == 0)
+        return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown",
+                       "options table: %s is set in the conf file only", tg_options[*ret].name);
+    return TG_OK;
+}
+
+enum tg_class tg_conf_check_overlay(const struct tg_conf_overlay *overlay, struct tg_error *err)
+{
+    char why[TG_VALUE_WHY];
+    enum tg_option_id id;
+    int64_t number;
+    enum tg_class class = find_overlaid(overlay, &id, err);
+
+    if (class == TG_OK && !tg_option_value(id, overlay->value, &number, why))
+        class = tg_fail(err, TG_CLASS_CONFIG, "conf_value", "options table: %s %s",
+                        tg_options[id].name, why);
+    return class;
+}
+
 static enum tg_class take_overlay(struct tg_conf *conf, const struct tg_conf_overlay *overlay,
                                   size_t count, struct tg_error *err)
 {
@@ -83,13 +108,9 @@ static enum tg_class take_overlay(struct tg_conf *conf, const struct tg_conf_ove
 
     conf->source = TG_CONF_FROM_DATABASE;
     for (size_t i = 0; i < count && class == TG_OK; i++) {
-        if (!tg_option_find(overlay[i].name, strlen(overlay[i].name), &id))
-            return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown",
-                           "options table: unknown option %.100s", overlay[i].name);
-        if ((tg_options[id].flags & TG_OPTION_DATABASE) == 0)
-            return tg_fail(err, TG_CLASS_CONFIG, "conf_unknown",
-                           "options table: %s is set in the conf file only", tg_options[id].name);
-        class = take(conf, id, overlay[i].value, "options table", err);
+        class = find_overlaid(&overlay[i], &id, err);
+        if (class == TG_OK)
+            class = take(conf, id, overlay[i].value, "options table", err);
     }
     return class;
 }

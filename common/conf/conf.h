@@ -27,6 +27,10 @@ struct tg_conf_overlay {
     const char *name, *value;
 };
 
+/* May that be laid over the file? Errors: TG_CLASS_CONFIG "conf_unknown", "conf_value". */
+enum tg_class tg_conf_check_overlay(const struct tg_conf_overlay *overlay, struct tg_error *err)
+    must_check non_null(1);
+
 /* The file to read when the command line names none: TOLLGATE_CONF, else the installed place. */
 const char *tg_conf_default_path(void);
 

@@ -1,6 +1,6 @@
 /* option - the rows of options: settings that the console may change for all nodes.
  *
- * Errors   those of db.h.
+ * Errors   those of db.h; TG_CLASS_INVALID "invalid_option": it cannot be set here, or not so.
  * Threads  as the connection.  Blocks  on the database.
  */
 #ifndef TOLLGATE_STORE_OPTION_H
@@ -14,7 +14,7 @@
 enum tg_class tg_store_options(struct tg_db *db, struct tg_arena *arena,
                                struct tg_conf_overlay **ret, size_t *ret_count,
                                struct tg_error *err) must_check non_null(1, 2, 3, 4);
-/* <value> was checked against the options table; NULL takes the row away. */
+/* NULL takes the row away. */
 enum tg_class tg_store_option_set(struct tg_db *db, const struct tg_actor *actor, const char *name,
                                   const char *value, struct tg_error *err) must_check
     non_null(1, 2, 3, 5);

@@ -202,8 +202,11 @@ static void *refresher(void *context)
             doze(holder);
         else
             changed |= listen_slice(holder);
-        if (changed || tg_now_us() >= look_at_us)
+        if (changed || tg_now_us() >= look_at_us) {
+            if (holder->conf.changed != NULL)
+                holder->conf.changed(holder->conf.context);
             look_at_us = (refresh(holder) ? holder->conf.interval_us : RETRY_US) + tg_now_us();
+        }
     }
     tg_kv_listener_free(holder->listener);
     return NULL;

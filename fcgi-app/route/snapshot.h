@@ -23,6 +23,10 @@ struct tg_snapshot_conf {
     struct tg_kv_pool *kv;
     const struct tg_secrets *secrets; /* to open channel keys; only the opened ones are kept */
     int64_t interval_us;
+    /* Called by the refresher when it is told of a change, and at every interval: for other data
+     * that the same messages speak of. NULL is fine. */
+    void (*changed)(void *context);
+    void *context;
 };
 /* Starts the refresher thread; the first build is made before it returns when MySQL answers. */
 enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
