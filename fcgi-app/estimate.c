@@ -60,9 +60,12 @@ enum tg_class tg_quote_deposit(const struct tg_request *req, struct tg_quote *qu
         .group_ratio = quote->group_ratio,
     };
     struct tg_error why;
+    enum tg_class class = tg_deposit(&quote->price, &facts, &quote->deposit_quota, &why);
 
-    if (tg_deposit(&quote->price, &facts, &quote->deposit_quota, &why) == TG_OK)
-        return TG_OK;
+    if (class == TG_CLASS_FUNDS)
+        *err = why;
+    if (class == TG_OK || class == TG_CLASS_FUNDS)
+        return class;
     /* A row that no command of ours would have written. */
     tg_log(TG_LOG_ERROR, "price", "the price of %s cannot be used: %s", quote->model, why.message);
     return tg_fail(err, TG_CLASS_UNPRICED, "price_not_configured",

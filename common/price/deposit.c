@@ -122,7 +122,8 @@ enum tg_class tg_deposit(const struct tg_price *price, const struct tg_deposit_f
 {
     enum tg_class class = tg_price_check(price, err);
     struct tg_rational *sum;
-    bool ok;
+    bool ok, cut = false;
+    int64_t quota = 0;
 
     if (class != TG_OK)
         return class;
@@ -131,11 +132,16 @@ enum tg_class tg_deposit(const struct tg_price *price, const struct tg_deposit_f
     if (ok) {
         tg_rational_mul_int(sum, TG_QUOTA_PER_USD);
         tg_rational_div_int(sum, 1000000);
-        *ret_quota = tg_rational_round_up(sum, NULL);
+        quota = tg_rational_round_up(sum, &cut);
     } else {
         class = tg_fail(err, TG_CLASS_INVALID, "price_ratio_invalid",
                         "price, group ratio or deposit factor cannot be used");
     }
     tg_rational_free(sum);
+    if (cut)
+        return tg_fail(err, TG_CLASS_FUNDS, "insufficient_quota",
+                       "No balance is as large as what this request may cost.");
+    if (class == TG_OK)
+        *ret_quota = quota;
     return class;
 }

@@ -88,7 +88,7 @@ struct tg_deposit_facts {
     const char *group_ratio;   /* decimal */
 };
 /* (max(input, 500) * in + output * calls * out) * ratio * factor, or price * calls * ratio, rounded
- * up; 0 for what is free. */
+ * up; 0 for what is free. Errors: those of tg_price_check, TG_CLASS_FUNDS beyond all balances. */
 enum tg_class tg_deposit(const struct tg_price *price, const struct tg_deposit_facts *facts,
                          int64_t *ret_quota, struct tg_error *err) must_check non_null(1, 2, 3);
 

@@ -10,14 +10,28 @@
 
 enum { REASON_LIMIT = 255 };
 
-static void require_user(struct tg_change *change, int64_t user_id)
+/* The user exists, and no balance leaves the bounds by this: Redis would refuse the entry for ever.
+ * Deposits only lower a balance until they come back, so the row and what is still to be applied
+ * say how large it may become. */
+static void require_room(struct tg_change *change, const struct tg_credit_new *credit)
 {
-    struct tg_db_rows *rows =
-        tg_change_select(change, "SELECT 1 FROM users WHERE id = ?", &TG_DB_I(user_id), 1);
+    static const char sql[] =
+        "SELECT u.quota, CAST((SELECT COALESCE(SUM(c.amount_quota), 0) FROM credits c WHERE "
+        "c.user_id = u.id AND c.applied_at IS NULL) AS SIGNED) FROM users u WHERE u.id = ? "
+        "FOR UPDATE";
+    struct tg_db_rows *rows = tg_change_select(change, sql, &TG_DB_I(credit->user_id), 1);
+    int64_t quota = 0;
 
-    if (rows != NULL && !tg_db_next(rows))
+    if (rows == NULL)
+        return;
+    if (!tg_db_next(rows))
         change->class = tg_fail(change->err, TG_CLASS_NOT_FOUND, "user_not_found",
-                                "there is no user %" PRId64, user_id);
+                                "there is no user %" PRId64, credit->user_id);
+    else
+        quota = tg_db_int(rows, 0) + tg_db_int(rows, 1) + credit->amount_quota;
+    if (quota > TG_QUOTA_MAX || quota < -TG_QUOTA_MAX)
+        change->class = tg_fail(change->err, TG_CLASS_INVALID, "balance_bounds",
+                                "a balance stays within 18 billion USD on either side of 0");
     tg_db_rows_free(rows);
 }
 
@@ -68,7 +82,7 @@ enum tg_class tg_store_credit_add(struct tg_db *db, const struct tg_actor *actor
         return tg_fail(err, TG_CLASS_INVALID, "invalid_reason", "a reason has at most %d bytes",
                        REASON_LIMIT);
     tg_change_begin(&change, db, actor, err);
-    require_user(&change, credit->user_id);
+    require_room(&change, credit);
     tg_change_run(&change,
                   "INSERT INTO credits (entry_id, user_id, amount_quota, kind, reason, actor_id) "
                   "VALUES (?,?,?,?,?,?)",

@@ -3,7 +3,8 @@
  * The row comes first; it is then pushed to Redis once by whoever made it, and by the daemon until
  * ledger_entry has its entry_id. So the money comes exactly once, whatever fails in between.
  *
- * Errors   those of db.h; TG_CLASS_NOT_FOUND "user_not_found"; TG_CLASS_INVALID "invalid_amount".
+ * Errors   those of db.h; TG_CLASS_NOT_FOUND "user_not_found"; TG_CLASS_INVALID "invalid_amount",
+ *          "balance_bounds" (a balance would leave +-TG_QUOTA_MAX).
  * Threads  as the connection.  Blocks  on the database.
  */
 #ifndef TOLLGATE_STORE_CREDIT_H

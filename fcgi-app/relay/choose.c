@@ -1,5 +1,6 @@
 #include "fcgi-app/relay/relay.h"
 
+#include "common/base/money.h"
 #include "fcgi-app/estimate.h"
 
 #include <string.h>
@@ -64,7 +65,15 @@ static const struct tg_quote *quote_of(struct tg_relay *relay, const struct tg_s
     own = tg_arena_calloc(relay->req->arena, 1, sizeof *own);
     *own = *relay->quote;
     own->price = tg_price_copy(relay->req->arena, price);
-    return tg_quote_deposit(relay->req, own, &err) == TG_OK ? own : relay->quote;
+    switch (tg_quote_deposit(relay->req, own, &err)) {
+    case TG_OK:
+        return own;
+    case TG_CLASS_FUNDS: /* no balance is as large: the raise will say so */
+        own->deposit_quota = TG_QUOTA_MAX;
+        return own;
+    default:
+        return relay->quote;
+    }
 }
 
 /* --- the choice ---------------------------------------------------------------------------- */

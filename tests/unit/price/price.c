@@ -281,6 +281,23 @@ static void deposits_hold_the_larger_guess_rounded_up(void **state)
     }
 }
 
+static void a_deposit_beyond_all_balances_is_no_deposit(void **state)
+{
+    const struct tg_price price = {.form = TG_PRICE_TOKEN,
+                                   .rates = {.input = "1000000", .output = "1000000"}};
+    struct tg_deposit_facts facts = {INT64_MAX, 0, 0, 1, "1", "18"};
+    struct tg_error err;
+    int64_t quota = 77;
+
+    (void)state;
+    assert_int_equal(tg_deposit(&price, &facts, &quota, &err), TG_OK);
+    assert_true(quota == TG_QUOTA_MAX);
+    facts.group_ratio = "18.0000001";
+    quota = 77;
+    assert_int_equal(tg_deposit(&price, &facts, &quota, &err), TG_CLASS_FUNDS);
+    assert_int_equal(quota, 77);
+}
+
 static void deposits_per_call_count_calls(void **state)
 {
     const struct tg_price price = {.form = TG_PRICE_CALL, .call = "0.04"};
@@ -402,6 +419,7 @@ int main(void)
         cmocka_unit_test(steps_show_the_sum),
         cmocka_unit_test(a_bad_ratio_or_price_bills_nothing),
         cmocka_unit_test(deposits_hold_the_larger_guess_rounded_up),
+        cmocka_unit_test(a_deposit_beyond_all_balances_is_no_deposit),
         cmocka_unit_test(deposits_per_call_count_calls),
         cmocka_unit_test(bad_rows_are_refused_with_their_field),
         cmocka_unit_test(the_hash_follows_every_member),
