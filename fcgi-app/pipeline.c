@@ -115,8 +115,8 @@ static enum tg_verdict run_stages(struct tg_request *req)
     enum tg_verdict verdict = timed(req, TG_STAGE_ENDPOINT, tg_stage_endpoint);
     unsigned operation;
 
-    if (verdict == TG_NEXT)
-        verdict = check_params(req);
+    if (check_params(req) != TG_NEXT)
+        verdict = TG_ANSWER;
     if (verdict != TG_NEXT)
         return verdict;
     if (is_shed(req)) {

@@ -448,25 +448,26 @@ static void wait_for_peer(int fd)
     }
 }
 
-/* What is left of a body that nobody read, if that is little and has come. */
-static bool skip_rest(struct tg_fcgi *fcgi)
+/* What is left of a body that nobody read, if that is little and has come. A kept connection is
+ * worth a short wait. */
+static void skip_rest(struct tg_fcgi *fcgi)
 {
+    int64_t wait_us = fcgi->input.records.keep ? REST_WAIT_US : 0;
     char trash[4096];
     size_t len, sum = 0;
 
-    fcgi->read_deadline_at_us = tg_now_us() + REST_WAIT_US;
+    fcgi->read_deadline_at_us = tg_now_us() + wait_us;
     while (!fcgi->read_whole && sum <= REST_BYTES_MOST) {
         if (tg_fcgi_read(fcgi, trash, sizeof trash, &len, NULL) != TG_OK)
             break;
         sum += len;
     }
-    return fcgi->read_whole;
 }
 
 /* May the connection serve another request? Only with nothing of this one left in it. */
 static bool can_be_kept(struct tg_fcgi *fcgi)
 {
-    return fcgi->input.records.keep && !fcgi->failed && !fcgi->half_closed && skip_rest(fcgi) &&
+    return fcgi->input.records.keep && fcgi->read_whole && !fcgi->failed && !fcgi->half_closed &&
            !fcgi->input.broken;
 }
 
@@ -475,6 +476,7 @@ void tg_fcgi_finish(struct tg_fcgi *fcgi)
     tg_assert(fcgi->open);
     fcgi->open = false;
     tg_fcgi_end(fcgi);
+    skip_rest(fcgi);
     if (can_be_kept(fcgi)) {
         FCGX_Free(&fcgi->request, 0);
         fcgi->request.ipcFd = -1;

@@ -1,0 +1,301 @@
+"""Processes under pressure: drain, reload, death, crash loop, shedding, descriptors, threads."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from harness.checks import is_error, is_ok, whole_stream
+from harness.fcgi import Exchange
+from harness.procs import children, descriptors, eventually
+from harness.stack import Account, Stack, chat_body
+
+
+@contextmanager
+def conf(stack: Stack, **changes) -> Iterator[None]:
+    """The gateway restarted with other settings, and with the usual ones again afterwards."""
+    stack.site.write_conf(**changes)
+    stack.gateway.restart()
+    try:
+        yield
+    finally:
+        stack.site.write_conf()
+        if stack.gateway.process.running:
+            stack.gateway.stop()
+        stack.gateway.start()
+
+
+def threads(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+# --- drain ----------------------------------------------------------------------------------
+
+
+def test_sigterm_drains_500_running_streams(stack: Stack) -> None:
+    account = stack.account("1000")
+    stack.simulator.behave("m-ref", "slow-tokens", ms=4000, x=3)
+    exchanges = [account.open_stream() for _ in range(500)]
+    for exchange in exchanges:
+        exchange.read_until(b"word0")
+    stack.gateway.process.signal(signal.SIGTERM)
+    for exchange in exchanges:
+        whole_stream(exchange.finish())
+    assert stack.gateway.process.wait(30) == 0
+    stack.gateway.start()
+
+
+@pytest.mark.complains("left to the replay")
+@pytest.mark.books_differ("half answers are billed by what arrived")
+def test_what_is_left_at_drain_timeout_ends_with_an_error_and_its_bill(stack: Stack) -> None:
+    """Streams with content, streams without, whole answers: all have an end, and what it costs."""
+    account = stack.account("100")
+    with conf(stack, pool__drain_timeout="1s"):
+        stack.simulator.behave("m-ref", "hang-after", text="Rivers carry sediment")
+        stack.simulator.behave("m-alt", "hang")
+        stack.simulator.behave("gpt-4o", "hang-before")
+        half = [account.open_stream() for _ in range(20)]
+        for exchange in half:
+            exchange.read_until(b" carry")
+        silent = [account.open_stream("m-alt"), account.open(chat_body("gpt-4o"))]
+        stack.simulator.wait(22)
+        began = time.monotonic()
+        stack.gateway.process.signal(signal.SIGTERM)
+        for exchange in half:
+            answer = is_ok(exchange.finish())
+            assert answer.complete and not answer.done
+            error = answer.chunks[-1]["error"]
+            assert (error["type"], error["code"]) == ("server_error", "overloaded")
+            row = stack.site.record(answer.request_id)
+            assert row["end_reason"] == "handler_stop"
+            assert row["usage_source"] == "counted_locally" and 0 < row["quota"] < 200
+        for exchange in silent:
+            answer = exchange.finish()
+            error = is_error(answer, 503, "server_error", "overloaded")
+            assert "shutting down" in error["message"]
+            assert int(answer.header("retry-after") or 0) >= 1
+            row = stack.site.record(answer.request_id)
+            assert (row["end_reason"], row["quota"]) == ("handler_stop", 0)
+        assert stack.gateway.process.wait(30) == 0
+        assert time.monotonic() - began < 20
+        assert not stack.gateway.process.log_contains("did not end although")
+    stack.site.wait_clean()
+    kinds = stack.site.main_sql(
+        f"SELECT kind, COUNT(*) FROM ledger_entry WHERE token_id = {account.token_id}"
+        " GROUP BY kind ORDER BY kind"
+    )
+    assert {kind: int(count) for kind, count in kinds} == {"charge": 20, "refund": 2}
+
+
+def test_a_body_under_way_does_not_hold_up_the_end(stack: Stack, account: Account) -> None:
+    with conf(stack, pool__drain_timeout="1s"):
+        exchange = account.open(b'{"model":"m-ref",', length="1000", end_body=False)
+        began = time.monotonic()
+        stack.gateway.process.signal(signal.SIGTERM)
+        is_error(exchange.finish(), 503, "server_error", "overloaded")
+        assert stack.gateway.process.wait(30) == 0
+        assert time.monotonic() - began < 6
+    assert stack.simulator.requests() == []
+
+
+# --- reload ---------------------------------------------------------------------------------
+
+
+def test_sighup_loses_no_request(stack: Stack, account: Account) -> None:
+    account.credit("100")
+    stop = threading.Event()
+    seen: Counter[int] = Counter()
+
+    def ask() -> None:
+        while not stop.is_set():
+            seen[account.chat().status] += 1
+
+    workers = stack.gateway.workers()
+    with ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(ask) for _ in range(8)]
+        for _ in range(10):
+            before = sum(seen.values())
+            stack.gateway.reload()
+            eventually("requests go on", lambda before=before: sum(seen.values()) > before + 8)
+        stop.set()
+        for future in asking:
+            future.result()
+    assert set(seen) == {200}, seen
+    assert stack.gateway.workers() == workers
+
+
+# --- death ----------------------------------------------------------------------------------
+
+
+@pytest.mark.complains("worker", "master")
+def test_a_crash_loop_is_damped(stack: Stack, account: Account) -> None:
+    offset = stack.gateway.process.log_size()
+    kills = 0
+    while not stack.gateway.process.log_contains("die too often", offset):
+        assert kills < 12
+        for pid in children(stack.gateway.process.pid):
+            os.kill(pid, signal.SIGKILL)
+            kills += 1
+        time.sleep(0.2)
+    assert kills >= 5
+    for pid in children(stack.gateway.process.pid):  # what was forked before the fifth death
+        os.kill(pid, signal.SIGKILL)
+    # Nothing is forked in the pause, and the master waits without eating the processor.
+    eventually("all are dead", lambda: children(stack.gateway.process.pid) == [])
+    ticks = sum(processor_ticks(stack.gateway.process.pid))
+    time.sleep(2)
+    assert children(stack.gateway.process.pid) == []
+    assert sum(processor_ticks(stack.gateway.process.pid)) - ticks < 20
+    eventually("the workers are back", lambda: len(stack.gateway.workers()) == 2, 20)
+    eventually("requests are served", lambda: account.chat().status == 200, 10)
+
+
+def processor_ticks(pid: int) -> tuple[int, int]:
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return int(fields[11]), int(fields[12])
+
+
+# --- room -----------------------------------------------------------------------------------
+
+
+@pytest.mark.books_differ("streams that are left half-way")
+def test_fr158_a_full_node_sheds_and_still_answers_questions(stack: Stack) -> None:
+    account = stack.account("100")
+    with conf(stack, pool__max_inflight=20):
+        stack.simulator.behave("m-ref", "hang")
+        held = [account.open_stream() for _ in range(20)]
+        stack.simulator.wait(20)
+        for _ in range(10):
+            answer = account.chat()
+            is_error(answer, 503, "server_error", "overloaded")
+            assert answer.header("retry-after") == "1"
+            assert stack.fcgi.request("GET", "/healthz").status == 200
+            models = stack.fcgi.request("GET", "/v1/models", account.auth())
+            assert models.status == 200
+        # A body that is still coming does not delay the refusal.
+        slow = account.open(b'{"model":', length="1000000", end_body=False)
+        assert slow.finish().status == 503
+        assert len(stack.simulator.requests()) == 20
+        for exchange in held:
+            exchange.close()
+        stack.simulator.behave("m-ref", "ok")
+        eventually("room again", lambda: account.chat().status == 200)
+
+
+@pytest.mark.books_differ("streams that are left half-way")
+def test_fr141_health_is_answered_while_every_thread_streams(stack: Stack) -> None:
+    account = stack.account("100")
+    with conf(stack, pool__workers=1, pool__threads_max=16, pool__threads_spare=2):
+        stack.simulator.behave("m-ref", "hang")
+        held, refused = [], 0
+        for _ in range(20):
+            exchange = account.open_stream()
+            held.append(exchange)
+        stack.simulator.wait(12)
+        began = time.monotonic()
+        for _ in range(5):
+            assert stack.fcgi.request("GET", "/healthz").status == 200
+        assert time.monotonic() - began < 3
+        assert len(stack.simulator.requests()) == 12
+        for exchange in held[12:]:
+            refused += exchange.finish().status == 503
+        assert refused == 8
+        for exchange in held:
+            exchange.close()
+
+
+@pytest.mark.complains("no descriptor is left")
+@pytest.mark.books_differ("streams that are left half-way")
+def test_fr155_no_descriptor_is_left(stack: Stack) -> None:
+    """Below the shedding: the limit is lowered under a running worker."""
+    account = stack.account("100")
+    with conf(stack, pool__workers=1):
+        (worker,) = stack.gateway.workers()
+        is_ok(account.chat())
+        stack.simulator.behave("m-ref", "slow-tokens", ms=500, x=12)
+        running = [account.open_stream() for _ in range(3)]
+        for exchange in running:
+            exchange.read_until(b"word0")
+        base, before = descriptors(worker), resource.prlimit(worker, resource.RLIMIT_NOFILE)
+        resource.prlimit(worker, resource.RLIMIT_NOFILE, (base + 6, before[1]))
+        offset = stack.gateway.process.log_size()
+        crowd = [stack.fcgi_socket() for _ in range(20)]
+        eventually(
+            "the acceptor rests",
+            lambda: stack.gateway.process.log_contains("no descriptor is left", offset),
+        )
+        ticks = sum(processor_ticks(worker))
+        time.sleep(1)
+        assert sum(processor_ticks(worker)) - ticks < 60, "the acceptor spins"
+        for exchange in running:
+            whole_stream(exchange.finish())
+        for sock in crowd:
+            sock.close()
+        resource.prlimit(worker, resource.RLIMIT_NOFILE, before)
+        stack.simulator.behave("m-ref", "ok")
+        eventually("requests are served again", lambda: account.chat().status == 200)
+        assert stack.gateway.workers() == [worker]
+        eventually("descriptors are back", lambda: descriptors(worker) <= base + 8, 20)
+
+
+@pytest.mark.complains("see LimitNOFILE")
+@pytest.mark.books_differ("streams that are left half-way")
+def test_fr155_few_descriptors_mean_503_not_failure(stack: Stack) -> None:
+    """A gateway that may have few descriptors sheds what it could not serve."""
+    account = stack.account("100")
+    process = stack.gateway.process
+    usual = process.argv
+    process.argv = ["prlimit", "--nofile=300:300", *usual]
+    try:
+        with conf(stack, pool__workers=1, redis__connections=8, upstream__pool_size=8):
+            stack.simulator.behave("m-ref", "hang")
+            exchanges = [account.open_stream() for _ in range(60)]
+            refused = [exchange for exchange in exchanges if exchange_is_over(exchange)]
+            for exchange in refused:
+                is_error(exchange.answer(), 503, "server_error", "overloaded")
+            assert 10 <= len(refused) <= 30
+            running = len(exchanges) - len(refused)
+            assert len(stack.simulator.wait(running)) == running
+            for exchange in exchanges:
+                exchange.close()
+            stack.simulator.behave("m-ref", "ok")
+            eventually("room again", lambda: account.chat().status == 200)
+            process.argv = usual
+    finally:
+        process.argv = usual
+
+
+def exchange_is_over(exchange: Exchange) -> bool:
+    """Whether the answer comes at once; a stream that hangs has sent nothing yet."""
+    exchange.sock.settimeout(0.3)
+    try:
+        while not exchange.ended and exchange.read_once():
+            pass
+    except TimeoutError:
+        return False
+    return True
+
+
+def test_threads_come_with_load_and_go_after_it(stack: Stack) -> None:
+    account = stack.account("100")
+    with conf(stack, pool__workers=1, pool__threads_spare=4, pool__threads_idle="200ms"):
+        (worker,) = stack.gateway.workers()
+        base = threads(worker)
+        stack.simulator.behave("m-ref", "slow-tokens", ms=1000, x=2)
+        exchanges = [account.open_stream() for _ in range(60)]
+        for exchange in exchanges:
+            exchange.read_until(b"word0")
+        assert threads(worker) >= base + 55
+        for exchange in exchanges:
+            whole_stream(exchange.finish())
+        eventually("the threads have gone", lambda: threads(worker) <= base + 2, 20)
+        is_ok(account.chat())
