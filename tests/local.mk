@@ -39,6 +39,7 @@ check_PROGRAMS += count-tokens
 count_tokens_SOURCES = tests/unit/count/tokens.c
 count_tokens_LDADD = $(COUNT_LIBS)
 
+include tests/histories/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/style/local.mk
