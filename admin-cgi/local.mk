@@ -39,6 +39,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/access/routes.c admin-cgi/access/routes.h \
 	admin-cgi/access/csrf.c admin-cgi/access/csrf.h \
 	admin-cgi/access/session.c admin-cgi/access/session.h \
+	admin-cgi/access/pat.c admin-cgi/access/pat.h \
 	admin-cgi/access/admit.c admin-cgi/access/admit.h \
 	admin-cgi/access/slot.c admin-cgi/access/slot.h \
 	admin-cgi/access/login.c admin-cgi/access/login.h \
@@ -50,7 +51,14 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/pages.h \
 	admin-cgi/pages/assets.c \
 	admin-cgi/pages/login.c \
+	admin-cgi/pages/person.c admin-cgi/pages/person.h \
 	admin-cgi/pages/account.c \
+	admin-cgi/pages/sessions.c \
+	admin-cgi/pages/pats.c \
+	admin-cgi/pages/days.c admin-cgi/pages/days.h \
+	admin-cgi/pages/usage.c \
+	admin-cgi/pages/users.c \
+	admin-cgi/pages/permissions.c \
 	admin-cgi/pages/groups.c \
 	admin-cgi/web/escape.c admin-cgi/web/escape.h \
 	admin-cgi/web/html_place.c admin-cgi/web/html_place.h \
@@ -74,9 +82,18 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/form.html \
 	admin-cgi/templates/filter.html \
 	admin-cgi/templates/pager.html \
+	admin-cgi/templates/status.html \
 	admin-cgi/templates/error.html \
 	admin-cgi/templates/login.html \
 	admin-cgi/templates/account.html \
+	admin-cgi/templates/form_page.html \
+	admin-cgi/templates/sessions.html \
+	admin-cgi/templates/pats.html \
+	admin-cgi/templates/pat_made.html \
+	admin-cgi/templates/usage.html \
+	admin-cgi/templates/users.html \
+	admin-cgi/templates/user.html \
+	admin-cgi/templates/permissions.html \
 	admin-cgi/templates/groups.html \
 	admin-cgi/templates/group.html \
 	admin-cgi/assets/console.css \

@@ -1,15 +1,10 @@
 #include "admin-cgi/access/admit.h"
 
-#include <string.h>
-
 #include "admin-cgi/access/csrf.h"
+#include "admin-cgi/access/pat.h"
 #include "admin-cgi/access/routes.h"
 #include "admin-cgi/access/session.h"
 #include "common/store/pat.h"
-
-static const char pat_prefix[] = "tgp_";
-
-enum { PAT_CHARS = 47 };
 
 static enum tg_class bad_token(struct web_page *page)
 {
@@ -20,15 +15,13 @@ static enum tg_class bad_token(struct web_page *page)
 /* Every token that does not hold gets the same answer. */
 static enum tg_class read_pat(struct web_page *page)
 {
-    const char *text = page->request->bearer;
     char fingerprint[TG_HMAC_HEX];
     struct tg_pat *pat = NULL;
     struct tg_person *person = NULL;
     enum tg_class class;
 
-    if (strlen(text) != PAT_CHARS || strncmp(text, pat_prefix, sizeof pat_prefix - 1) != 0)
+    if (!access_pat_read(page->request->bearer, fingerprint))
         return bad_token(page);
-    tg_sha256_hex(text, PAT_CHARS, fingerprint);
     class = web_main(page);
     if (class == TG_OK)
         class = tg_store_pat_find(page->main_db, page->arena, fingerprint, &pat, &page->err);
@@ -36,7 +29,8 @@ static enum tg_class read_pat(struct web_page *page)
         class = tg_store_person(page->main_db, page->arena, pat->user_id, &person, &page->err);
     if (class != TG_OK)
         return class;
-    if (person == NULL || person->status != TG_STATUS_ENABLED)
+    if (pat == NULL || person == NULL || person->status != TG_STATUS_ENABLED ||
+        pat->authver != person->authver)
         return bad_token(page);
     class = access_who_fill(page, person);
     page->who.pat_id = pat->id;

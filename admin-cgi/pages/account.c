@@ -1,38 +1,130 @@
 /* account - what a person sees and changes about oneself. */
 #include "admin-cgi/pages/pages.h"
 
-#include "common/base/clock.h"
-#include "common/store/person.h"
+#include <string.h>
 
-static void put_time(struct tg_json_writer *out, const char *key, int64_t unix_us)
-{
-    char text[TG_TIME_TEXT];
-
-    if (unix_us > 0)
-        tg_time_format(unix_us, text);
-    tg_json_put_str(out, key, unix_us > 0 ? text : NULL);
-}
+#include "admin-cgi/access/login.h"
+#include "admin-cgi/access/session.h"
+#include "admin-cgi/pages/person.h"
+#include "admin-cgi/web/show.h"
 
 enum tg_class page_account(struct web_page *page)
 {
     struct tg_person *person = NULL;
-    enum tg_class class = web_main(page);
+    enum tg_class class = page_person_find(page, page->who.user_id, &person);
 
-    if (class == TG_OK)
-        class = tg_store_person(page->main_db, page->arena, page->who.user_id, &person, &page->err);
-    if (class != TG_OK)
-        return class;
-    tg_assert(person != NULL); /* admit has just read it */
     tg_json_put_str(&page->out, "title", "Account");
-    tg_json_put_int(&page->out, "id", person->id);
-    tg_json_put_str(&page->out, "username", person->username);
-    tg_json_put_str(&page->out, "role", person->role);
-    tg_json_put_str(&page->out, "group_name", person->group_name);
-    tg_json_put_str(&page->out, "team", person->team);
-    tg_json_put_str(&page->out, "time_zone", person->time_zone);
-    tg_json_put_int(&page->out, "quota", person->quota);
-    tg_json_put_int(&page->out, "used_quota", person->used_quota);
-    tg_json_put_int(&page->out, "request_count", person->request_count);
-    put_time(&page->out, "created_at", person->created_unix_us);
+    if (class == TG_OK)
+        page_person_write(page, person);
+    return class;
+}
+
+static void put_back(struct web_page *page)
+{
+    web_put_link(page, "back", "account.cgi");
+    tg_json_put_str(&page->out, "back_label", "Account");
+}
+
+/* --- Profile --- */
+
+static enum tg_class view_profile(struct web_page *page)
+{
+    return page_account_profile(page);
+}
+
+static const struct web_field profile_fields[] = {
+    {.name = "time_zone",
+     .label = "Time zone",
+     .kind = WEB_TEXT,
+     .flags = WEB_REQUIRED,
+     .most = 64,
+     .help = "days and times are shown in it: UTC, Europe/Berlin, Asia/Kolkata"},
+};
+const struct web_form_def page_account_profile_form = {
+    .fields = profile_fields, .count = TG_COUNT_OF(profile_fields), .view = view_profile};
+
+enum tg_class page_account_profile(struct web_page *page)
+{
+    tg_json_put_str(&page->out, "title", "Profile");
+    put_back(page);
+    tg_json_put_str(&page->out, "time_zone", page->who.zone);
     return TG_OK;
+}
+
+enum tg_class page_account_profile_set(struct web_page *page)
+{
+    const struct tg_person_change wish = {.id = page->who.user_id,
+                                          .time_zone = web_text(page, "time_zone")};
+    enum tg_class class;
+
+    if (!web_zone_ok(wish.time_zone))
+        return web_refuse(page, "time_zone", "this zone is not known here");
+    class = page_person_change(page, &wish);
+    if (class == TG_OK)
+        web_go(page, "Saved.", "account.cgi");
+    return class;
+}
+
+/* --- Password --- */
+
+static enum tg_class view_password(struct web_page *page)
+{
+    return page_account_password(page);
+}
+
+static const struct web_field password_fields[] = {
+    {.name = "old_password",
+     .label = "Password of today",
+     .kind = WEB_SECRET,
+     .flags = WEB_REQUIRED,
+     .most = 1024},
+    {.name = "password",
+     .label = "New password",
+     .kind = WEB_SECRET,
+     .flags = WEB_REQUIRED,
+     .least = PAGE_PASSWORD_LEAST,
+     .most = PAGE_PASSWORD_MOST},
+    {.name = "again", .label = "The new one again", .kind = WEB_SECRET, .most = PAGE_PASSWORD_MOST},
+};
+const struct web_form_def page_account_password_form = {.fields = password_fields,
+                                                        .count = TG_COUNT_OF(password_fields),
+                                                        .view = view_password,
+                                                        .submit = "Change the password"};
+
+enum tg_class page_account_password(struct web_page *page)
+{
+    tg_json_put_str(&page->out, "title", "Change the password");
+    put_back(page);
+    return TG_OK;
+}
+
+/* All sessions end with the old password; this browser gets a new one. */
+static enum tg_class begin_again(struct web_page *page)
+{
+    struct tg_person *person = NULL;
+    enum tg_class class = page_person_find(page, page->who.user_id, &person);
+
+    return class == TG_OK ? access_session_begin(page, person) : class;
+}
+
+enum tg_class page_account_password_set(struct web_page *page)
+{
+    struct tg_person_change wish = {.id = page->who.user_id};
+    enum tg_class class;
+
+    if (web_given(page, "again") &&
+        strcmp(web_text(page, "again"), web_text(page, "password")) != 0)
+        return web_refuse(page, "again", "the two are not the same");
+    class = access_password_again(page, web_text(page, "old_password"));
+    if (class == TG_CLASS_AUTH)
+        return web_refuse(page, "old_password", "this is not the password");
+    if (class == TG_OK)
+        class = page_password_hash(page, web_text(page, "password"), &wish.password_hash);
+    if (class == TG_OK)
+        class = page_person_change(page, &wish);
+    if (class == TG_OK)
+        class = begin_again(page);
+    if (class == TG_OK)
+        web_go(page, "The password is changed; all other sessions have ended.", "account.cgi");
+    return class;
 }

@@ -34,7 +34,7 @@ const struct web_form_def page_group_form = {
     .fields = fields, .count = TG_COUNT_OF(fields), .view = view, .action = ""};
 /* The name is the key: it does not change. */
 const struct web_form_def page_group_edit_form = {
-    .fields = fields + 1, .count = TG_COUNT_OF(fields) - 1, .view = view};
+    .fields = fields + 1, .count = TG_COUNT_OF(fields) - 1, .view = view, .partial = true};
 
 enum tg_class page_groups(struct web_page *page)
 {

@@ -48,6 +48,11 @@ static bool is_among(const char *const *names, const char *name)
     return false;
 }
 
+static bool may_repeat(enum web_kind kind)
+{
+    return kind == WEB_SET || kind == WEB_LIST || kind == WEB_CIDRS;
+}
+
 enum tg_class web_form_read(struct web_form *form, const struct web_params *params,
                             const char *const *extra, bool json, struct tg_error *err)
 {
@@ -61,6 +66,11 @@ enum tg_class web_form_read(struct web_form *form, const struct web_params *para
         if (at < 0)
             return tg_fail(err, TG_CLASS_INVALID, "unknown_field", "there is no field \"%.60s\"",
                            param->name);
+        if (form->values[at].given && may_repeat(form->def->fields[at].kind)) {
+            form->values[at].text = tg_arena_printf(form->arena, "%s\n%s", form->values[at].text,
+                                                    param->value);
+            continue;
+        }
         if (form->values[at].given)
             return tg_fail(err, TG_CLASS_INVALID, "unknown_field", "the field \"%.60s\" twice",
                            param->name);
@@ -71,6 +81,8 @@ enum tg_class web_form_read(struct web_form *form, const struct web_params *para
         /* A box that is not ticked is not sent. */
         if (form->def->fields[i].kind == WEB_BOOL && !json && !form->def->in_query)
             form->values[i].given = true;
+        if (json && form->def->partial && !form->values[i].given)
+            continue;
         web_field_check(&form->def->fields[i], form, &form->values[i]);
         form->failed = form->failed || form->values[i].error != NULL;
     }
@@ -82,11 +94,11 @@ enum tg_class web_form_read(struct web_form *form, const struct web_params *para
 static const char *kind_name(enum web_kind kind)
 {
     static const char *const names[] = {
-        [WEB_TEXT] = "text",     [WEB_LONG] = "long",     [WEB_INTEGER] = "integer",
-        [WEB_USD] = "usd",       [WEB_DECIMAL] = "decimal", [WEB_BOOL] = "bool",
-        [WEB_CHOICE] = "choice", [WEB_LIST] = "list",     [WEB_CIDRS] = "cidrs",
-        [WEB_TIME] = "time",     [WEB_DAY] = "day",       [WEB_JSON] = "json",
-        [WEB_SECRET] = "secret"};
+        [WEB_TEXT] = "text",   [WEB_LONG] = "long",       [WEB_INTEGER] = "integer",
+        [WEB_USD] = "usd",     [WEB_DECIMAL] = "decimal", [WEB_BOOL] = "bool",
+        [WEB_SET] = "set",     [WEB_CHOICE] = "choice",   [WEB_LIST] = "list",
+        [WEB_CIDRS] = "cidrs", [WEB_TIME] = "time",       [WEB_DAY] = "day",
+        [WEB_JSON] = "json",   [WEB_SECRET] = "secret"};
 
     return names[kind];
 }
@@ -109,9 +121,24 @@ static const char *input_type(enum web_kind kind)
     case WEB_JSON:
     case WEB_BOOL:
     case WEB_CHOICE:
+    case WEB_SET:
         return "";
     default:
         return "text";
+    }
+}
+
+/* Is it the text, or one of its lines? */
+static bool is_line(const char *text, const char *line)
+{
+    size_t len;
+
+    for (;; text += len + 1) {
+        len = strcspn(text, "\n");
+        if (strlen(line) == len && memcmp(text, line, len) == 0)
+            return true;
+        if (text[len] == '\0')
+            return false;
     }
 }
 
@@ -121,7 +148,7 @@ static void write_choice(const struct web_choice *choice, const struct web_value
     tg_json_begin_object(out);
     tg_json_put_str(out, "value", choice->value);
     tg_json_put_str(out, "label", choice->label);
-    tg_json_put_bool(out, "selected", strcmp(choice->value, value->text) == 0);
+    tg_json_put_bool(out, "selected", is_line(value->text, choice->value));
     tg_json_end_object(out);
 }
 
@@ -156,9 +183,10 @@ static void write_field(const struct web_field *field, const struct web_value *v
     tg_json_put_bool(out, "checkbox", kind == WEB_BOOL);
     tg_json_put_bool(out, "checked", kind == WEB_BOOL && value->number != 0);
     tg_json_put_bool(out, "select", kind == WEB_CHOICE);
+    tg_json_put_bool(out, "set", kind == WEB_SET);
     tg_json_put_bool(out, "lines", kind == WEB_LONG || kind == WEB_LIST || kind == WEB_CIDRS ||
                                        kind == WEB_JSON);
-    if (kind == WEB_CHOICE)
+    if (kind == WEB_CHOICE || kind == WEB_SET)
         write_choices(field, value, out);
     tg_json_end_object(out);
 }

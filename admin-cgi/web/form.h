@@ -21,7 +21,8 @@ enum web_kind {
     WEB_USD,     /* an amount, as quota; least, most: quota */
     WEB_DECIMAL, /* exact decimal text ("2.50"), not negative; most: places behind the point */
     WEB_BOOL,
-    WEB_CHOICE,  /* one of choices, or of those added by web_form_choice */
+    WEB_CHOICE,  /* one of choices, or of those added by web_put_choice */
+    WEB_SET,     /* some of choices, or of those added by web_put_choice; items as LIST */
     WEB_LIST,    /* texts, one a line or with commas between; most: of them */
     WEB_CIDRS,   /* as LIST, of addresses and networks */
     WEB_TIME,    /* a moment: RFC 3339, or as the browser's field gives it, in the user's zone */
@@ -56,6 +57,7 @@ struct web_form_def {
     const char *action; /* where the form goes, behind the area's address: "", "/new"; NULL: here */
     const char *submit; /* word on the button */
     bool in_query;      /* a list's filter */
+    bool partial;       /* a change: what a JSON body leaves out stays as it is, needed or not */
 };
 
 struct web_value {

@@ -144,14 +144,14 @@ static void check_bool(struct web_value *value)
 }
 
 /* The choices of a table only: those of the moment are the handler's business. */
-static void check_choice(const struct web_field *field, struct web_value *value)
+static bool is_choice(const struct web_field *field, const char *text)
 {
-    if (*value->text == '\0' || field->choices == NULL)
-        return;
+    if (*text == '\0' || field->choices == NULL)
+        return true;
     for (const struct web_choice *at = field->choices; at->value != NULL; at++)
-        if (strcmp(at->value, value->text) == 0)
-            return;
-    value->error = "this is none of the choices";
+        if (strcmp(at->value, text) == 0)
+            return true;
+    return false;
 }
 
 static void check_list(const struct web_field *field, const struct web_form *form,
@@ -176,6 +176,8 @@ static void check_list(const struct web_field *field, const struct web_form *for
         else if (field->kind == WEB_CIDRS && !tg_cidr_parse(item, &cidr))
             value->error = tg_arena_printf(form->arena, "\"%.60s\" is no address and no network",
                                            item);
+        else if (field->kind == WEB_SET && !is_choice(field, item))
+            value->error = "one of them is none of the choices";
         else
             items[value->count++] = item;
     }
@@ -251,8 +253,10 @@ static void check_kind(const struct web_field *field, const struct web_form *for
         check_bool(value);
         break;
     case WEB_CHOICE:
-        check_choice(field, value);
+        if (!is_choice(field, value->text))
+            value->error = "this is none of the choices";
         break;
+    case WEB_SET:
     case WEB_LIST:
     case WEB_CIDRS:
         check_list(field, form, value);

@@ -43,7 +43,7 @@ static void text_of(const struct web_field *field, const struct web_form *form,
     } else if (field->kind == WEB_USD && tg_json_int(value, &number)) {
         web_show_usd(out, number);
     } else if (tg_json_type(value) == TG_JSON_ARRAY &&
-               (field->kind == WEB_LIST || field->kind == WEB_CIDRS)) {
+               (field->kind == WEB_SET || field->kind == WEB_LIST || field->kind == WEB_CIDRS)) {
         join_lines(value, out);
     } else if (field->kind == WEB_BOOL && tg_json_int(value, &number)) {
         tg_buf_str(out, number != 0 ? "true" : "false");

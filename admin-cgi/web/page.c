@@ -157,6 +157,18 @@ bool web_may(const struct web_page *page, enum access_permission permission)
     return access_may(&page->who, permission);
 }
 
+void web_put_link(struct web_page *page, const char *key, const char *path, ...)
+{
+    va_list args;
+    char text[512];
+
+    va_start(args, path);
+    vsnprintf(text, sizeof text, path, args);
+    va_end(args);
+    tg_json_put_str(&page->out, key,
+                    tg_arena_printf(page->arena, "%s%s", page->request->base, text));
+}
+
 void web_go(struct web_page *page, const char *flash, const char *location, ...)
 {
     va_list args;

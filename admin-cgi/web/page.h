@@ -90,6 +90,9 @@ enum tg_class web_list_page(struct web_page *page, struct tg_page *ret) must_che
 /* --- Answers --- */
 bool web_may(const struct web_page *page, enum access_permission permission) must_check
     non_null(1);
+/* A member that a template puts first into href: the address of a page ("groups.cgi/%s"). */
+void web_put_link(struct web_page *page, const char *key, const char *path, ...) printf_like(3, 4)
+    non_null(1, 2, 3);
 /* A browser goes to <location> (printf, behind the base: "groups.cgi/%s") and reads <flash>. */
 void web_go(struct web_page *page, const char *flash, const char *location, ...)
     printf_like(3, 4) non_null(1, 2, 3);

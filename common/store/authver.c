@@ -18,6 +18,19 @@ static int64_t raised(struct tg_change *change, int64_t user_id)
     return authver;
 }
 
+/* Only those that were valid a moment ago: what was void stays void. */
+static void keep_logins(struct tg_change *change, int64_t user_id, int64_t authver)
+{
+    const struct tg_db_value values[] = {TG_DB_I(authver), TG_DB_I(user_id),
+                                         TG_DB_I(authver - 1)};
+
+    tg_change_run(change,
+                  "UPDATE console_sessions SET authver = ? WHERE user_id = ? AND authver = ?",
+                  values, TG_COUNT_OF(values));
+    tg_change_run(change, "UPDATE pats SET authver = ? WHERE user_id = ? AND authver = ?", values,
+                  TG_COUNT_OF(values));
+}
+
 void tg_authver_raise(struct tg_change *change, const struct tg_authver_raise *raise,
                       struct tg_entry *ret_entry)
 {
@@ -31,6 +44,8 @@ void tg_authver_raise(struct tg_change *change, const struct tg_authver_raise *r
     tg_change_run(change, "UPDATE users SET authver = authver + 1 WHERE id = ?",
                   &TG_DB_I(raise->user_id), 1);
     entry.authver = raised(change, raise->user_id);
+    if (raise->keeps_logins)
+        keep_logins(change, raise->user_id, entry.authver);
     const struct tg_db_value values[] = {TG_DB_B(entry.id.bytes, TG_ID_BYTES),
                                          TG_DB_I(entry.token_id),
                                          TG_DB_I(entry.user_id),

@@ -17,6 +17,9 @@ struct tg_authver_raise {
     int64_t delta_quota;
     int unlimited; /* 0, 1, or -1 to leave it */
     const char *reason;
+    /* What was changed lets nobody in and nobody further: sessions and personal access tokens that
+     * held until now go on to hold. */
+    bool keeps_logins;
 };
 /* Raises it in the change's transaction and adds the adjustment's row; *ret_entry is what to push.
  * A user that is not there fails the change: TG_CLASS_NOT_FOUND "user_not_found". */

@@ -199,6 +199,7 @@ static void write_state(struct tg_buf *buf, const struct tg_person_change *wish,
     put(&out, "team", state->team, wish->team != NULL);
     if (wish->accept_unpriced != NULL)
         tg_json_put_bool(&out, "accept_unpriced", *state->accept_unpriced);
+    put(&out, "time_zone", state->time_zone, state == wish && wish->time_zone != NULL);
     put(&out, "password", "changed", state == wish && wish->password_hash != NULL);
     tg_json_end_object(&out);
 }
@@ -231,12 +232,16 @@ enum tg_class tg_store_person_change(struct tg_db *db, const struct tg_actor *ac
                                      struct tg_entry *ret_entry, struct tg_error *err)
 {
     const struct tg_db_value values[] = {
-        TG_DB_S(wish->role), TG_DB_S(wish->status),        TG_DB_S(wish->group_name),
-        TG_DB_S(wish->team), TG_DB_S(wish->password_hash),
+        TG_DB_S(wish->role),          TG_DB_S(wish->status),    TG_DB_S(wish->group_name),
+        TG_DB_S(wish->team),          TG_DB_S(wish->time_zone), TG_DB_S(wish->password_hash),
         wish->accept_unpriced != NULL ? TG_DB_I(*wish->accept_unpriced) : TG_DB_N,
         TG_DB_I(wish->id)};
     const struct tg_authver_raise raise = {
-        .user_id = wish->id, .unlimited = -1, .reason = "user.change"};
+        .user_id = wish->id,
+        .unlimited = -1,
+        .reason = "user.change",
+        .keeps_logins =
+            wish->role == NULL && wish->status == NULL && wish->password_hash == NULL};
     struct before before = {.team = ""};
     struct tg_entry entry = {0};
     struct tg_change change;
@@ -252,6 +257,7 @@ enum tg_class tg_store_person_change(struct tg_db *db, const struct tg_actor *ac
     tg_change_run(&change,
                   "UPDATE users SET role = COALESCE(?, role), status = COALESCE(?, status), "
                   "group_name = COALESCE(?, group_name), team = COALESCE(?, team), "
+                  "time_zone = COALESCE(?, time_zone), "
                   "password_hash = COALESCE(?, password_hash), "
                   "accept_unpriced = COALESCE(?, accept_unpriced) WHERE id = ?",
                   values, TG_COUNT_OF(values));

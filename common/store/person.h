@@ -1,7 +1,8 @@
 /* person - a user as the console knows one: who logs in, and what may be changed about it.
  *
- * Every change raises the user's authver, so that older sessions, JWTs and cached credentials are
- * dead at once; the caller pushes the entry that tells Redis (see common/credential/apply.h).
+ * Every change raises the user's authver, so that older JWTs and cached credentials are dead at
+ * once; the caller pushes the entry that tells Redis (see common/credential/apply.h). Sessions and
+ * personal access tokens die of a change of role, status or password.
  *
  * Errors   those of db.h; TG_CLASS_NOT_FOUND "user_not_found", "group_not_found";
  *          TG_CLASS_INVALID of check.h and "invalid_role", "invalid_status"; TG_CLASS_CONFLICT
@@ -45,6 +46,7 @@ struct tg_person_change {
     const char *team; /* "" for none */
     const char *password_hash;
     const bool *accept_unpriced; /* takes the default price for models that have none */
+    const char *time_zone; /* checked by the caller */
 };
 /* *ret_entry is the adjustment to push. */
 enum tg_class tg_store_person_change(struct tg_db *db, const struct tg_actor *actor,

@@ -222,7 +222,10 @@ static struct tg_authver_raise raise_of(const struct tg_token_change *wish,
                                         const struct before *before)
 {
     struct tg_authver_raise raise = {
-        .user_id = before->user_id, .unlimited = -1, .reason = "token.change"};
+        .user_id = before->user_id,
+        .unlimited = -1,
+        .reason = "token.change",
+        .keeps_logins = true};
 
     if (!has(wish, TG_TOKEN_LIMIT))
         return raise;

@@ -2,7 +2,8 @@
 
 TG_BUILD_PACKAGES=(autoconf automake make gcc libc6-dev pkg-config
     libfcgi-dev libcurl4-openssl-dev libmariadb-dev libhiredis-dev libjson-c-dev libconfig-dev
-    libsodium-dev libgmp-dev libpcre2-dev zlib1g-dev libzstd-dev)
+    libsodium-dev libgmp-dev libpcre2-dev zlib1g-dev libzstd-dev libjwt-dev
+    libjs-bootstrap5 libjs-chart.js)
 # The -core and -bin packages hold programs only; the others bring a unit along.
 TG_STORE_PACKAGES=(mariadb-server-core mariadb-client-core redis-server)
 TG_SERVER_PACKAGES_apache=(apache2-bin)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 
@@ -45,3 +46,31 @@ def root(console: ConsoleApache) -> Browser:
     browser = console.browser()
     assert browser.login(ADMIN, PASSWORD).status == 200
     return browser
+
+
+@dataclass
+class Person:
+    id: int
+    name: str
+    password: str
+    browser: Browser
+
+
+@pytest.fixture
+def people(root: Browser, console: ConsoleApache) -> Callable[..., Person]:
+    """Makes users of a role, each logged in on a browser of their own."""
+
+    def make(role: str = "user", log_in: bool = True) -> Person:
+        name, password = f"{role}-{next(numbers)}", "correct horse battery"
+        made = root.api(
+            "POST",
+            "users",
+            {"username": name, "password": password, "role": role, "group_name": "default"},
+        )
+        assert made.status == 201, made.text
+        browser = console.browser()
+        if log_in:
+            assert browser.login(name, password).status == 200
+        return Person(int(made.json["id"]), name, password, browser)
+
+    return make

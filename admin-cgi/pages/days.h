@@ -1,0 +1,20 @@
+/* days - sums by day of a person's own time zone, from the hourly ones.
+ *
+ * An hour belongs to the day in which it begins, so that single days and a span of days agree.
+ *
+ * Threads  one.  Blocks  on the log database.
+ */
+#ifndef TOLLGATE_PAGES_DAYS_H
+#define TOLLGATE_PAGES_DAYS_H
+
+#include "admin-cgi/web/page.h"
+#include "common/store/usage_sum.h"
+
+enum { PAGE_DAYS_MOST = 366 };
+
+/* "days": [{"label": "2026-11-30", "requests": …}], one for each day of the span, in order; days
+ * without use too. page->log_db is open; <filter> has both ends. */
+enum tg_class page_put_days(struct web_page *page, const struct tg_usage_filter *filter) must_check
+    non_null(1, 2);
+
+#endif
