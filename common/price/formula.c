@@ -71,15 +71,15 @@ void tg_bill_formula(const struct tg_json *steps, struct tg_buf *out)
                                   add_terms(lines, "tokens", &tokens) > 0);
     if (lines != NULL)
         add_terms(lines, "calls", &calls);
-    if (by_tokens)
-        tg_buf_printf(out, "(%s) / 1000000 USD", tg_buf_text(&tokens));
-    if (calls.len > 0)
-        tg_buf_printf(out, "%s%s USD", by_tokens ? " + " : "", tg_buf_text(&calls));
-    if (!by_tokens && calls.len == 0)
-        tg_buf_str(out, "0 USD");
-    tg_buf_printf(out, "%s x %lld x %s = %s, rounded to %lld quota",
-                  by_tokens && calls.len > 0 ? "," : "", (long long)TG_QUOTA_PER_USD,
-                  text_of(steps, "ratio"), text_of(steps, "exact"), (long long)quota);
+    if (by_tokens && calls.len > 0)
+        tg_buf_printf(out, "((%s) / 1000000 + %s)", tg_buf_text(&tokens), tg_buf_text(&calls));
+    else if (by_tokens)
+        tg_buf_printf(out, "(%s) / 1000000", tg_buf_text(&tokens));
+    else
+        tg_buf_printf(out, "(%s)", calls.len > 0 ? tg_buf_text(&calls) : "0");
+    tg_buf_printf(out, " USD x %lld x %s = %s, rounded to %lld quota",
+                  (long long)TG_QUOTA_PER_USD, text_of(steps, "ratio"), text_of(steps, "exact"),
+                  (long long)quota);
     tg_buf_done(&tokens);
     tg_buf_done(&calls);
 }

@@ -1,7 +1,7 @@
 /* formula - the sum of a bill in one line, with its numbers, for people.
  *
  *   (20 x 3 + 260 x 0.3 + 8 x 15) / 1000000 USD x 500000 x 0.5 = 64.5, rounded to 65 quota
- *   (20 x 3) / 1000000 USD + 2 x 0.01 USD, x 500000 x 1 = 10030, rounded to 10030 quota
+ *   ((20 x 3) / 1000000 + 2 x 0.01) USD x 500000 x 1 = 10030, rounded to 10030 quota
  *
  * Made from what tg_bill wrote as <steps>, so it shows what was really computed.
  *

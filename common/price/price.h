@@ -72,7 +72,7 @@ enum tg_class tg_price_check(const struct tg_price *price, struct tg_error *err)
     non_null(1);
 /* The same before a price is saved: also tries an expression with sample usages. */
 enum tg_class tg_price_check_to_save(const struct tg_price *price, struct tg_error *err) must_check
-    non_null(1, 2);
+    non_null(1);
 /* Fills `hash` from the other members. */
 void tg_price_hash(struct tg_price *price) non_null(1);
 /* Of form tier: the rates for an input, and which tier it is, -1 for the row's own. */

@@ -41,7 +41,17 @@ fuzz_bpe_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"bpe"'
 fuzz_bpe_LDADD = $(COUNT_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-bpe
 
+check_PROGRAMS += fuzz-price
+fuzz_price_SOURCES = tests/fuzz/price.c $(FUZZ_SOURCES)
+fuzz_price_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"price"'
+fuzz_price_LDADD = $(COMMON_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-price
+
 EXTRA_DIST += tests/fuzz/replay.c \
+	tests/fuzz/corpus/price/all \
+	tests/fuzz/corpus/price/error \
+	tests/fuzz/corpus/price/list.json \
+	tests/fuzz/corpus/price/tier \
 	tests/fuzz/corpus/bpe/blanks \
 	tests/fuzz/corpus/bpe/edges \
 	tests/fuzz/corpus/bpe/long \

@@ -117,7 +117,7 @@ def test_the_calculator_shows_an_expression(stack: Stack, model: str) -> None:
     said = stack.site.ctl("price", "check", model, "--usage", usage)
     assert said["quota"] == 129 + 10_000
     assert "p * 3 + cr * 0.3 + c * 15 = 258 with p = 20, c = 8, cr = 260" in said["formula"]
-    assert "2 x 0.01 USD" in said["formula"]
+    assert "+ 2 x 0.01) USD" in said["formula"]
 
 
 def test_export_and_import_are_the_same(stack: Stack, model: str) -> None:
