@@ -29,3 +29,14 @@ $(systemdsystemunit_DATA): conf/local.mk Makefile
 conf/systemd/tollgate-fcgi.service: conf/systemd/tollgate-fcgi.service.in
 conf/systemd/tollgate-fcgi.socket: conf/systemd/tollgate-fcgi.socket.in
 conf/systemd/tollgate-ledger.service: conf/systemd/tollgate-ledger.service.in
+
+# tollgate.conf(5): prose around the options of the table, which a program prints.
+noinst_PROGRAMS += conf/manual
+conf_manual_SOURCES = conf/manual.c
+conf_manual_LDADD = $(COMMON_LIBS)
+nodist_man_MANS += conf/tollgate.conf.5
+EXTRA_DIST += conf/tollgate.conf.5.in
+CLEANFILES += conf/tollgate.conf.5
+conf/tollgate.conf.5: conf/tollgate.conf.5.in conf/manual$(EXEEXT)
+	$(AM_V_GEN)conf/manual$(EXEEXT) >$@-o && sed -e '/^@OPTIONS@$$/{' -e 'r $@-o' -e 'd' -e '}' \
+		$(srcdir)/conf/tollgate.conf.5.in >$@-t && rm -f $@-o && mv $@-t $@

@@ -46,6 +46,5 @@ include tests/style/local.mk
 
 # What tests/run needs; these folders have no counterpart in a build tree.
 EXTRA_DIST += tests/run tests/conftest.py tests/pytest.ini tests/requirements.txt \
-	tests/simulator tests/lib tests/integration tests/servers tests/clients tests/tokens tests/endurance
-EXTRA_DIST += tests/hostile
-EXTRA_DIST += tests/console
+	tests/simulator tests/lib tests/integration tests/servers tests/clients tests/tokens \
+	tests/installed tests/hostile tests/console tests/price tests/endurance

@@ -18,6 +18,7 @@ for folder in "$source" "$build"; do
     mkdir -p "$tree$folder"
     mount --bind "$folder" "$tree$folder"
 done
+mkdir -p "$tree/run/lock"
 ip link set lo up
 cd "$tree"
 exec chroot "$tree" /usr/bin/env -i \

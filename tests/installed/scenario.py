@@ -39,10 +39,10 @@ def run(command: str, **options) -> str:
 
 
 def files() -> set[str]:
-    """Everything installed, and what names Tollgate in /etc."""
-    found = set(run("find /usr /var/lib -xdev").splitlines())
-    find = "find /etc -xdev -path /etc/tollgate -prune -o -name '*tollgate*' -print"
-    found |= set(run(find).split())
+    """Everything installed, and what bears Tollgate's name in /etc and /var/lib."""
+    found = set(run("find /usr -xdev").splitlines())
+    named = "find /etc /var/lib -xdev -path /etc/tollgate -prune -o -name '*tollgate*' -print"
+    found |= set(run(named).splitlines())
     return {path for path in found if "__pycache__" not in path and "/caddy/." not in path}
 
 
@@ -127,6 +127,12 @@ def spent() -> int:
     return 20 * 500_000 - int(re.search(r'"quota": *(\d+)', shown)[1])
 
 
+def same(now: sites.Seen, before: sites.Seen) -> None:
+    """The old site answers as it did."""
+    for path, answer in before.items():
+        assert now[path] == answer, f"{path} was {answer}, is {now[path]}"
+
+
 def only_its_own_may_read() -> None:
     """The web server reaches the socket, and none of the secrets."""
     for path in [*ETC.iterdir(), Path("/var/spool/tollgate")]:
@@ -151,9 +157,11 @@ def main(server: str, build: str) -> None:
     configure(mariadb, redis)
     token = fill(simulator)
     services = unit.start("tollgate-fcgi.service", STORES)
+    offsets = {process: process.log_size() for process in services}
     site.add_line()
-    assert site.look(client) == before, "the old site has changed"
+    same(site.look(client), before)
     eventually("ready", lambda: client.request("GET", "/readyz").status == 200)
+    eventually("the credit", lambda: spent() == 0)
     cost = ask(client, simulator, token)
     eventually("the bill", lambda: spent() == cost)
     only_its_own_may_read()
@@ -161,13 +169,14 @@ def main(server: str, build: str) -> None:
 
     for process in services:
         assert process.stop(90) == 0, process.tail()
-        assert process.complaints(0, []) == []
-    assert site.look(client) == before, "without Tollgate the old site has changed"
+        found = process.complaints(offsets[process], [])
+        assert found == [], found
+    same(site.look(client), before)
     site.take_line_back()
     run(f"make -C {build} uninstall")
     left = files() - had
     assert left == set(), f"uninstall left {sorted(left)}"
-    assert site.look(client) == before
+    same(site.look(client), before)
     site.stop()
     for store in (simulator, redis, mariadb):
         store.stop()

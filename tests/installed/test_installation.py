@@ -60,7 +60,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build
 
 
-@pytest.mark.parametrize("server", CONFS)
+LONG = ["nginx", "lighttpd"]
+
+
+@pytest.mark.parametrize(
+    "server", [pytest.param(n, marks=[pytest.mark.long] if n in LONG else []) for n in CONFS]
+)
 def test_beside_an_old_site(made: Path, tmp_path: Path, server: str) -> None:
     if not Path(CONFS[server]).exists():
         pytest.skip(f"{server} has no configuration of Debian here")

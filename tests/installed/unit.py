@@ -9,6 +9,7 @@ import configparser
 import grp
 import os
 import pwd
+import resource
 import shlex
 from pathlib import Path
 
@@ -61,7 +62,8 @@ def command(unit: dict[str, str]) -> list[str]:
     lines += [f"mount --bind {path} {path}" for path in writable]
     lines += ["mount -o remount,bind,ro /", "mount -t tmpfs -o mode=1777 tmpfs /tmp"]
     lines += ["mount -t tmpfs -o mode=1777 tmpfs /var/tmp"]
-    lines += [f"ulimit -n {unit['LimitNOFILE']} -c {unit['LimitCORE']}"]
+    files = min(int(unit["LimitNOFILE"]), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    lines += [f"ulimit -n {files} -c {unit['LimitCORE']}"]
     lines += [f"umask {unit['UMask']}"]
     groups = {grp.getgrnam(name).gr_gid for name in unit.get("SupplementaryGroups", "").split()}
     groups |= {entry.gr_gid for entry in grp.getgrall() if unit["User"] in entry.gr_mem}
