@@ -23,6 +23,12 @@ static size_t skip_string(const char *text, size_t len, size_t at)
     return at < len ? at + 1 : len;
 }
 
+static bool ends_word(char c)
+{
+    return c == ',' || c == '}' || c == ']' || tg_json_is_blank(c) || c == '"' || c == '{' ||
+           c == '[';
+}
+
 /* Behind the value at <at>: brackets are counted, nothing is checked again. */
 static size_t skip_value(const char *text, size_t len, size_t at)
 {
@@ -51,7 +57,7 @@ static size_t skip_value(const char *text, size_t len, size_t at)
             at++;
             continue;
         default:
-            for (at++; at < len && strchr(",]}\"[{ \t\r\n", text[at]) == NULL;)
+            for (at++; at < len && !ends_word(text[at]);)
                 at++;
         }
         if (depth == 0)
@@ -190,6 +196,31 @@ bool tg_json_find(const char *text, size_t len, const char *path, struct tg_json
         return false;
     *ret = (struct tg_json_place){
         .at = at, .len = skip_value(text, len, at) - at, .type = type};
+    return true;
+}
+
+bool tg_json_next(const char *text, size_t len, size_t *at, struct tg_json_member *ret)
+{
+    size_t here = skip_blank(text, len, *at), end;
+    enum tg_json_type type;
+
+    if (here >= len || (text[here] != '{' && text[here] != ','))
+        return false;
+    here = skip_blank(text, len, here + 1);
+    if (here >= len || text[here] != '"')
+        return false;
+    end = skip_string(text, len, here);
+    if (end < here + 2)
+        return false;
+    ret->key = (struct tg_span){text + here + 1, end - here - 2};
+    here = skip_blank(text, len, end);
+    if (here >= len || text[here] != ':')
+        return false;
+    here = skip_blank(text, len, here + 1);
+    if (here >= len || !type_of(text[here], &type))
+        return false;
+    *at = skip_value(text, len, here);
+    ret->value = (struct tg_json_place){.at = here, .len = *at - here, .type = type};
     return true;
 }
 

@@ -8,7 +8,9 @@
 #include <sys/auxv.h>
 
 /* Below this, comparing is cheaper than hashing; nearly every object of an API stays below. */
-enum { COMPARED_MOST = 16 };
+enum { COMPARED_MOST = 64 };
+/* No byte of a key is a control character, so that no key starts like this. */
+static const uint64_t ESCAPED = 1;
 
 struct sip {
     uint64_t v[4];
@@ -127,6 +129,28 @@ static bool same_key(const struct tg_json_keys *keys, size_t a, size_t b)
     return *left == *right;
 }
 
+/* The first bytes up to the closing quote, as a number. */
+static uint64_t start_of(const struct tg_json_keys *keys, size_t at)
+{
+    uint64_t start = 0;
+
+    for (size_t i = 0; i < sizeof start; i++) {
+        unsigned char byte = (unsigned char)keys->text[at + i];
+
+        if (byte == '"')
+            break;
+        if (byte == '\\')
+            return ESCAPED;
+        start = start << 8 | byte;
+    }
+    return start;
+}
+
+static bool may_be_same(uint64_t a, uint64_t b)
+{
+    return a == b || a == ESCAPED || b == ESCAPED;
+}
+
 void tg_json_keys_init(struct tg_json_keys *keys, const char *text, size_t len)
 {
     *keys = (struct tg_json_keys){.text = text, .text_len = len};
@@ -160,7 +184,8 @@ static void append(struct tg_json_keys *keys, size_t at)
         tg_assert(keys->cap < UINT32_MAX / 4);
         keys->entries = tg_realloc(keys->entries, keys->cap * sizeof *keys->entries);
     }
-    keys->entries[keys->count++] = (struct tg_json_key_entry){.at = at};
+    keys->entries[keys->count++] =
+        (struct tg_json_key_entry){.at = at, .start = start_of(keys, at)};
 }
 
 /* Half of the slots stay free. */
@@ -188,11 +213,13 @@ static void put_in_slot(struct tg_json_keys *keys, size_t index, uint64_t hash)
 static bool add_compared(struct tg_json_keys *keys, const struct tg_json_keys_object *object,
                          size_t at)
 {
-    for (size_t i = object->first; i < keys->count; i++) {
-        keys->step_count++;
-        if (same_key(keys, keys->entries[i].at, at))
+    uint64_t start = start_of(keys, at);
+
+    keys->step_count += keys->count - object->first;
+    for (size_t i = object->first; i < keys->count; i++)
+        if (may_be_same(keys->entries[i].start, start) &&
+            same_key(keys, keys->entries[i].at, at))
             return false;
-    }
     append(keys, at);
     return true;
 }

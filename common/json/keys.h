@@ -1,9 +1,9 @@
 /* keys - which keys the open objects of a text have had so far: finds duplicates in linear time.
  *
- * Keys are compared after unescaping. The first few keys of an object are compared with each
- * other; from there on a hash set finds them. The hash is SipHash-1-3 under a key of this process,
- * so that nobody can make keys that collide. The keys of an object are forgotten when it ends:
- * memory is bounded by the objects that are open.
+ * Keys are compared after unescaping. The first keys of an object are compared with each other,
+ * mostly by their first bytes; from there on a hash set finds them. The hash is SipHash-1-3 under a
+ * key of this process, so that nobody can make keys that collide. The keys of an object are
+ * forgotten when it ends: memory is bounded by the objects that are open.
  *
  * Owns     its tables; the text is borrowed and must stay.
  * Threads  one owner.  Blocks  no.
@@ -15,7 +15,8 @@
 
 struct tg_json_key_entry {
     uint64_t hash;
-    size_t at;   /* behind the opening quote */
+    uint64_t start; /* first bytes of the key as it is written, ESCAPED when one is a backslash */
+    size_t at;      /* behind the opening quote */
     bool hashed; /* stands in a slot */
 };
 

@@ -45,6 +45,15 @@ enum tg_class tg_json_check(const char *text, size_t len, struct tg_error *err) 
 bool tg_json_find(const char *text, size_t len, const char *path, struct tg_json_place *ret)
     must_check non_null(1, 3, 4);
 
+/* The members of an object in their order: <at> is set to the opening brace and moves on. False
+ * behind the last one, and for a text that is no object. As tg_json_find for unchecked texts. */
+struct tg_json_member {
+    struct tg_span key; /* as it is written, without the quotes */
+    struct tg_json_place value;
+};
+bool tg_json_next(const char *text, size_t len, size_t *at, struct tg_json_member *ret) must_check
+    non_null(1, 3, 4);
+
 /* The unescaped string at <place> into <out> (NUL-terminated); false when it is no string, holds
  * NUL or does not fit. */
 bool tg_json_place_string(const char *text, const struct tg_json_place *place, char *out,

@@ -1,7 +1,7 @@
 #include "common/ledger/entry.h"
 
 #include "common/base/money.h"
-#include "common/json/json.h"
+#include "common/json/scan.h"
 #include "common/json/writer.h"
 
 #include <string.h>
@@ -76,29 +76,43 @@ void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out)
 
 /* Each reads one member; a sticky failure names the first that is wrong. */
 struct reading {
-    const struct tg_json *root;
+    const char *text; /* of the object, as it passed the gate */
+    size_t len;
     const char *bad;
 };
 
 static int64_t read_int(struct reading *in, const char *key, int64_t least, int64_t most)
 {
+    struct tg_json_place place;
     int64_t value = 0;
-    enum tg_json_got got = tg_json_get_int(in->root, key, &value);
+    bool good = tg_json_find(in->text, in->len, key, &place) &&
+                tg_json_place_int(in->text, &place, &value);
 
-    if (in->bad == NULL && (got != TG_JSON_GOT || value < least || value > most))
+    if (in->bad == NULL && (!good || value < least || value > most))
         in->bad = key;
     return value;
 }
 
+static bool read_text(struct reading *in, const char *key, char *out, size_t room)
+{
+    struct tg_json_place place;
+
+    if (tg_json_find(in->text, in->len, key, &place) &&
+        tg_json_place_string(in->text, &place, out, room))
+        return true;
+    in->bad = key;
+    return false;
+}
+
 static void read_names(struct reading *in, struct tg_entry *entry)
 {
-    struct tg_span text;
+    char text[TG_ID_TEXT];
 
-    if (tg_json_get_string(in->root, "id", &text) != TG_JSON_GOT ||
-        !tg_id_parse(text.ptr, &entry->id))
+    if (!read_text(in, "id", text, sizeof text))
+        return;
+    if (!tg_id_parse(text, &entry->id))
         in->bad = "id";
-    else if (tg_json_get_string(in->root, "kind", &text) != TG_JSON_GOT ||
-             !tg_entry_kind_parse(text.ptr, &entry->kind))
+    else if (read_text(in, "kind", text, sizeof text) && !tg_entry_kind_parse(text, &entry->kind))
         in->bad = "kind";
 }
 
@@ -122,17 +136,14 @@ enum tg_class tg_entry_decode(const char *text, size_t len, struct tg_arena *are
 {
     const char *tab = memchr(text, '\t', len); /* inside the object a tab would be escaped */
     size_t head_len = tab != NULL ? (size_t)(tab - text) : len;
-    struct tg_json *root;
     struct tg_entry entry = {0};
-    struct reading in = {0};
-    enum tg_class class = tg_json_parse(text, head_len, &root, err);
+    struct reading in = {.text = text, .len = head_len};
+    enum tg_class class = tg_json_check(text, head_len, err);
 
     if (class != TG_OK)
         return class;
-    in.root = root;
     read_names(&in, &entry);
     read_numbers(&in, &entry);
-    tg_json_free(root);
     if (in.bad != NULL)
         return tg_fail(err, TG_CLASS_INVALID, "ledger_entry", "bad or no '%s' in a ledger entry",
                        in.bad);

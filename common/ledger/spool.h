@@ -46,9 +46,9 @@ enum tg_class tg_spool_list(const char *folder, const char *node, struct tg_aren
 /* Is the worker that took a hold still running (holds any spool file)? */
 bool tg_spool_worker_is_alive(const char *folder, const char *node, int64_t worker) must_check
     non_null(1, 2);
-/* Calls <visit> for each whole line from byte *offset on and moves *offset behind the last whole
- * one; torn lines are skipped and counted (a torn last line each time: its writer may be in the
- * middle of it). <visit> false stops before that line. */
+/* Calls <visit> for each whole line from byte *offset on; *offset moves behind each of them before
+ * the next visit. Torn lines are skipped and counted (a torn last line each time: its writer may be
+ * in the middle of it). <visit> false stops before that line. */
 typedef bool tg_spool_visit_fn(void *context, const struct tg_entry *entry);
 enum tg_class tg_spool_read(const char *path, int64_t *offset, tg_spool_visit_fn *visit,
                             void *context, int64_t *ret_torn) must_check non_null(1, 2, 3, 5);

@@ -1,7 +1,8 @@
 /* spool_line - the form of one line, for the writer and the reader of the spool.
  *
- * "\nLLLLLLLL SSSSSSSSSSSSSSSS {…}": length in bytes and FNV-1a sum of the entry's JSON, both in
- * hexadecimal. Blank lines mean nothing.
+ * "\nLLLLLLLL SSSSSSSSSSSSSSSS {…}": length in bytes and sum of the entry, both in hexadecimal. The
+ * sum is FNV-1a by words of eight bytes, folded after each, as this machine writes words: a spool
+ * does not leave its node. Blank lines mean nothing.
  *
  * Threads  any.  Blocks  no.
  */

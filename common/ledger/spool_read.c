@@ -15,25 +15,40 @@
 
 static const char SUFFIX[] = ".spool";
 
+static const uint64_t PRIME = UINT64_C(1099511628211);
+
+/* Every step can be undone, so no change of one word leaves the sum as it was. */
 static uint64_t sum_of(const char *bytes, size_t len)
 {
-    uint64_t sum = UINT64_C(14695981039346656037);
+    uint64_t sum = UINT64_C(14695981039346656037), word;
 
-    for (size_t i = 0; i < len; i++)
-        sum = (sum ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+    for (; len >= sizeof word; bytes += sizeof word, len -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        sum = (sum ^ word) * PRIME;
+        sum ^= sum >> 32;
+    }
+    for (; len > 0; bytes++, len--)
+        sum = (sum ^ (unsigned char)*bytes) * PRIME;
     return sum;
 }
 
-enum { HEAD_ROOM = 48 };
-
-static void format_head(char head[HEAD_ROOM], const char *text, size_t len)
+static void put_hex(char *to, int digits, uint64_t value)
 {
-    snprintf(head, HEAD_ROOM, "%08zx %016" PRIx64 " ", len, sum_of(text, len));
+    for (; digits > 0; value >>= 4)
+        to[--digits] = "0123456789abcdef"[value & 15];
+}
+
+static void format_head(char head[TG_SPOOL_HEAD], const char *text, size_t len)
+{
+    put_hex(head, 8, len);
+    head[8] = ' ';
+    put_hex(head + 9, 16, sum_of(text, len));
+    head[25] = ' ';
 }
 
 bool tg_spool_line_format(const struct tg_entry *entry, struct tg_buf *out)
 {
-    char head[HEAD_ROOM];
+    char head[TG_SPOOL_HEAD];
     size_t start = out->len, len;
 
     tg_buf_printf(out, "\n%*s", TG_SPOOL_HEAD, "");
@@ -48,7 +63,7 @@ bool tg_spool_line_format(const struct tg_entry *entry, struct tg_buf *out)
 
 bool tg_spool_line_is_whole(const char *line, size_t len)
 {
-    char head[HEAD_ROOM];
+    char head[TG_SPOOL_HEAD];
 
     if (len <= TG_SPOOL_HEAD)
         return false;
@@ -76,6 +91,7 @@ struct scan {
     struct tg_arena *arena;
     tg_spool_visit_fn *visit;
     void *context;
+    int64_t *offset; /* in the file, of what is done with */
     int64_t torn;
 };
 
@@ -96,10 +112,11 @@ static bool read_line(struct scan *scan, const char *line, size_t len)
     return scan->visit(scan->context, &entry);
 }
 
-/* Returns how many bytes are done with. The last line has no newline behind it: when it is not
- * whole its writer may be in the middle of it, so the place stays in front. */
-static size_t read_lines(struct scan *scan, const char *text, size_t len)
+/* The last line has no newline behind it: when it is not whole its writer may be in the middle of
+ * it, so the place stays in front. */
+static void read_lines(struct scan *scan, const char *text, size_t len)
 {
+    const int64_t from = *scan->offset;
     size_t at = 0;
 
     while (at < len) {
@@ -115,22 +132,22 @@ static size_t read_lines(struct scan *scan, const char *text, size_t len)
         if (!read_line(scan, line, line_len))
             break;
         at = (size_t)(line - text) + line_len;
+        *scan->offset = from + (int64_t)at;
     }
-    return at;
 }
 
 enum tg_class tg_spool_read(const char *path, int64_t *offset, tg_spool_visit_fn *visit,
                             void *context, int64_t *ret_torn)
 {
     struct tg_buf text;
-    struct scan scan = {.visit = visit, .context = context};
+    struct scan scan = {.visit = visit, .context = context, .offset = offset};
     enum tg_class class;
 
     tg_buf_init(&text, 64 << 20);
     class = read_rest(path, *offset, &text);
     if (class == TG_OK) {
         scan.arena = tg_arena_new();
-        *offset += (int64_t)read_lines(&scan, tg_buf_text(&text), text.len);
+        read_lines(&scan, tg_buf_text(&text), text.len);
         tg_arena_free(scan.arena);
         *ret_torn = scan.torn;
     }

@@ -86,7 +86,9 @@ static void forget_gone(struct tg_spool_watch *watch)
 struct lines {
     struct tg_arena *arena;
     struct tg_replay_item *items;
+    int64_t *starts; /* in the file; one more than lines */
     size_t count;
+    int64_t offset;  /* moved by the reader */
     bool more; /* there were more than one round takes, or some are not known */
 };
 
@@ -95,6 +97,7 @@ static bool collect(void *context, const struct tg_entry *entry)
     struct lines *lines = context;
     struct tg_entry *copy;
 
+    lines->starts[lines->count] = lines->offset;
     if (lines->count == ROUND_LINES) {
         lines->more = true;
         return false;
@@ -103,17 +106,6 @@ static bool collect(void *context, const struct tg_entry *entry)
     *copy = *entry;
     copy->record.ptr = tg_arena_strndup(lines->arena, entry->record.ptr, entry->record.len);
     lines->items[lines->count++].entry = copy;
-    return true;
-}
-
-static bool count_down(void *context, const struct tg_entry *entry)
-{
-    size_t *left = context;
-
-    (void)entry;
-    if (*left == 0)
-        return false;
-    (*left)--;
     return true;
 }
 
@@ -139,19 +131,12 @@ static void age(const struct tg_spool_watch *watch, struct place *place,
 }
 
 /* Moves the place behind the first <known> lines. */
-static enum tg_class advance(struct place *place, size_t known, struct tg_error *err)
+static void advance(struct place *place, const struct lines *lines, size_t known)
 {
-    size_t left = known;
-    int64_t torn;
-    enum tg_class class = TG_OK;
-
     if (known > 0)
-        class = tg_spool_read(place->path, &place->offset, count_down, &left, &torn);
-    if (class != TG_OK)
-        return tg_fail(err, class, "spool_read", "cannot read %s", place->path);
+        place->offset = lines->starts[known];
     place->seen -= TG_MIN(place->seen, known);
     place->ripe -= TG_MIN(place->ripe, known);
-    return TG_OK;
 }
 
 static enum tg_class replay_lines(struct place *place, const struct tg_replay *replay,
@@ -167,7 +152,7 @@ static enum tg_class replay_lines(struct place *place, const struct tg_replay *r
         known++;
     lines->more = lines->more || known < lines->count;
     if (class == TG_OK)
-        class = advance(place, known, replay->err);
+        advance(place, lines, known);
     return class;
 }
 
@@ -175,12 +160,15 @@ static enum tg_class replay_file(struct tg_spool_watch *watch, struct place *pla
                                  const struct tg_spool_file *file, const struct tg_replay *replay,
                                  bool *ret_clear)
 {
-    struct lines lines = {.arena = tg_arena_new()};
-    int64_t offset = place->offset, torn = 0;
+    struct lines lines = {.arena = tg_arena_new(), .offset = place->offset};
+    int64_t torn = 0;
     enum tg_class class;
 
     lines.items = tg_arena_calloc(lines.arena, ROUND_LINES, sizeof *lines.items);
-    class = tg_spool_read(place->path, &offset, collect, &lines, &torn);
+    lines.starts = tg_arena_calloc(lines.arena, ROUND_LINES + 1, sizeof *lines.starts);
+    class = tg_spool_read(place->path, &lines.offset, collect, &lines, &torn);
+    if (!lines.more)
+        lines.starts[lines.count] = lines.offset;
     if (class != TG_OK)
         class = tg_fail(replay->err, class, "spool_read", "cannot read %s", place->path);
     watch->backlog = watch->backlog || lines.more;

@@ -1,14 +1,15 @@
 #include "common/store/log_record.h"
 
 #include "common/base/clock.h"
-#include "common/json/json.h"
+#include "common/json/scan.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ID, CREATED, STAGES, FIRST_OWN };
+enum { ID, CREATED, STAGES, FIRST_DOCUMENT = 2 };
 
-/* A text holds <longest> characters; a number (longest 0) is at most <most>. */
+/* A text holds <longest> characters; a number (longest 0) is at most <most>. In the order in which
+ * the gateway writes a record, so that each member is found where the one before it left off. */
 static const struct column {
     const char *name;
     size_t longest;
@@ -22,29 +23,26 @@ static const struct column {
     {"node", 64, 0, true},
     {"endpoint", 64, 0, false},
     {"protocol", 16, 0, false},
+    {"stream", 0, INT8_MAX, false},
+    {"user_id", 0, INT64_MAX, true},
+    {"token_id", 0, INT64_MAX, true},
     {"token_name", 64, 0, false},
     {"team", 64, 0, false},
     {"address", 45, 0, false},
     {"requested_model", 191, 0, false},
     {"served_model", 191, 0, false},
     {"upstream_model", 191, 0, false},
-    {"group_name", 64, 0, false},
-    {"key_hint", 8, 0, false},
-    {"error_code", 48, 0, false},
-    {"end_reason", 24, 0, true},
-    {"usage_source", 24, 0, false},
-    {"funding", 32, 0, true},
-    {"price_hash", 64, 0, false},
-    {"stream", 0, INT8_MAX, false},
-    {"user_id", 0, INT64_MAX, true},
-    {"token_id", 0, INT64_MAX, true},
     {"rule_id", 0, INT64_MAX, false},
+    {"group_name", 64, 0, false},
     {"channel_id", 0, INT64_MAX, true},
+    {"key_hint", 8, 0, false},
     {"affinity", 0, INT8_MAX, false},
     {"was_fallback", 0, INT8_MAX, false},
     {"promoted", 0, INT8_MAX, false},
     {"attempts", 0, INT32_MAX, false},
     {"status", 0, INT16_MAX, false},
+    {"error_code", 48, 0, false},
+    {"end_reason", 24, 0, true},
     {"input", 0, INT64_MAX, false},
     {"cache_read", 0, INT64_MAX, false},
     {"cache_write_5m", 0, INT64_MAX, false},
@@ -55,8 +53,11 @@ static const struct column {
     {"audio_in", 0, INT64_MAX, false},
     {"audio_out", 0, INT64_MAX, false},
     {"tool_calls", 0, INT64_MAX, false},
+    {"usage_source", 24, 0, false},
     {"quota", 0, INT64_MAX, true},
     {"cost_unbilled", 0, INT64_MAX, false},
+    {"funding", 32, 0, true},
+    {"price_hash", 64, 0, false},
     {"first_token_us", 0, INT64_MAX, false},
     {"total_us", 0, INT64_MAX, false},
     {"request_bytes", 0, INT64_MAX, false},
@@ -91,110 +92,187 @@ static size_t cut(struct tg_span text, size_t longest)
     return at;
 }
 
-static struct tg_db_value text_value(const struct tg_json *log, const struct column *column,
-                                     struct tg_arena *arena)
+/* The text at <place>, from the line itself when nothing in it is escaped; "" when it is none. */
+static struct tg_span text_at(const char *line, const struct tg_json_place *place,
+                              struct tg_arena *arena)
 {
-    struct tg_span text = {"", 0};
-    size_t len;
+    const char *ptr = line + place->at + 1;
+    char *copy;
 
-    if (tg_json_get_string(log, column->name, &text) != TG_JSON_GOT)
-        text = (struct tg_span){"", 0};
-    len = cut(text, column->longest);
-    return (struct tg_db_value){
-        .kind = TG_DB_TEXT, .ptr = tg_arena_strndup(arena, text.ptr, len), .len = len};
+    if (place->type != TG_JSON_STRING || place->len < 2)
+        return (struct tg_span){"", 0};
+    if (memchr(ptr, '\\', place->len - 2) == NULL)
+        return (struct tg_span){ptr, place->len - 2};
+    copy = tg_arena_alloc(arena, place->len);
+    if (!tg_json_place_string(line, place, copy, place->len))
+        return (struct tg_span){"", 0};
+    return (struct tg_span){copy, strlen(copy)};
 }
 
-static struct tg_db_value number_value(const struct tg_json *log, const struct column *column)
+static struct tg_db_value text_value(struct tg_span text, const struct column *column)
+{
+    size_t len = text.len > column->longest ? cut(text, column->longest) : text.len;
+
+    return (struct tg_db_value){.kind = TG_DB_TEXT, .ptr = text.ptr, .len = len};
+}
+
+static struct tg_db_value number_value(const char *line, const struct tg_json_place *place,
+                                       const struct column *column)
 {
     int64_t number = 0;
-    bool flag = false;
 
-    if (tg_json_get_int(log, column->name, &number) != TG_JSON_GOT) {
-        number = 0;
-        if (tg_json_get_bool(log, column->name, &flag) == TG_JSON_GOT)
-            number = flag;
-    }
+    if (!tg_json_place_int(line, place, &number))
+        number = place->type == TG_JSON_TRUE;
     number = TG_MIN(number, column->most);
     return TG_DB_I(TG_MAX(number, -column->most));
 }
 
 /* Documents are kept as texts: nobody looks inside in SQL. A text is taken as it is. */
-static struct tg_db_value document(struct tg_span object, const char *key, struct tg_arena *arena)
+static struct tg_db_value document(const char *line, const struct tg_json_place *place,
+                                   struct tg_arena *arena)
 {
-    struct tg_json_place place;
-    char *text;
+    struct tg_span text = {line + place->at, place->len};
 
-    if (!tg_json_find(object.ptr, object.len, key, &place) || place.type == TG_JSON_NULL)
+    if (place->type == TG_JSON_NULL)
         return TG_DB_N;
-    if (place.type == TG_JSON_STRING) {
-        text = tg_arena_alloc(arena, place.len + 1);
-        if (tg_json_place_string(object.ptr, &place, text, place.len + 1))
-            return tg_db_string(text);
-    }
-    return (struct tg_db_value){
-        .kind = TG_DB_TEXT, .ptr = object.ptr + place.at, .len = place.len};
+    if (place->type == TG_JSON_STRING)
+        text = text_at(line, place, arena);
+    return (struct tg_db_value){.kind = TG_DB_TEXT, .ptr = text.ptr, .len = text.len};
 }
 
-/* A part of the record, "" when it has none. */
-static struct tg_span part_of(const char *line, size_t len, const char *key)
-{
-    struct tg_json_place place;
+/* ---- the members of the line */
 
-    if (!tg_json_find(line, len, key, &place))
-        return (struct tg_span){"", 0};
-    return (struct tg_span){line + place.at, place.len};
+struct reading {
+    const char *line;
+    size_t len;
+    struct tg_arena *arena;
+    struct tg_log_record *record;
+    int next; /* the column that is expected next */
+    bool has_id;
+    int64_t created_unix_us; /* 0: not given */
+};
+
+static void read_id(struct reading *reading, const struct tg_json_place *place)
+{
+    char text[TG_ID_TEXT];
+
+    reading->has_id = tg_json_place_string(reading->line, place, text, sizeof text) &&
+                      tg_id_parse(text, &reading->record->id);
+}
+
+static void read_created(struct reading *reading, const struct tg_json_place *place)
+{
+    char given[TG_TIME_TEXT + 1];
+    size_t len;
+
+    if (!tg_json_place_string(reading->line, place, given, TG_TIME_TEXT))
+        return;
+    len = strlen(given);
+    memcpy(given + len, "Z", sizeof "Z");
+    if (!tg_time_parse(given, &reading->created_unix_us))
+        reading->created_unix_us = 0;
+}
+
+static void read_column(struct reading *reading, int i, const struct tg_json_place *place)
+{
+    struct tg_db_value *value = &reading->record->log[i];
+
+    if (i == ID)
+        read_id(reading, place);
+    else if (i == CREATED)
+        read_created(reading, place);
+    else if (i == STAGES)
+        *value = document(reading->line, place, reading->arena);
+    else if (columns[i].longest > 0)
+        *value = text_value(text_at(reading->line, place, reading->arena), &columns[i]);
+    else
+        *value = number_value(reading->line, place, &columns[i]);
+}
+
+static bool is_named(const char *name, struct tg_span key)
+{
+    return strlen(name) == key.len && memcmp(name, key.ptr, key.len) == 0;
+}
+
+static void read_member(struct reading *reading, const struct tg_json_member *member)
+{
+    for (int tries = 0; tries < TG_LOG_COLUMNS; tries++) {
+        int i = (reading->next + tries) % TG_LOG_COLUMNS;
+
+        if (!is_named(columns[i].name, member->key))
+            continue;
+        read_column(reading, i, &member->value);
+        reading->next = i + 1;
+        return;
+    }
+}
+
+static void read_log(struct reading *reading, size_t at)
+{
+    struct tg_json_member member;
+
+    reading->next = 0;
+    while (tg_json_next(reading->line, reading->len, &at, &member))
+        read_member(reading, &member);
+}
+
+static void read_detail(struct reading *reading, size_t at)
+{
+    struct tg_log_record *record = reading->record;
+    struct tg_json_member member;
+
+    while (tg_json_next(reading->line, reading->len, &at, &member))
+        for (int i = FIRST_DOCUMENT; i < TG_DETAIL_COLUMNS; i++)
+            if (is_named(detail_columns[i], member.key)) {
+                record->detail[i] = document(reading->line, &member.value, reading->arena);
+                record->has_detail = record->has_detail || record->detail[i].kind != TG_DB_NULL;
+            }
+}
+
+static void set_defaults(struct tg_log_record *record)
+{
+    for (int i = STAGES; i < TG_LOG_COLUMNS; i++)
+        record->log[i] = i == STAGES              ? TG_DB_N
+                         : columns[i].longest > 0 ? tg_db_string("")
+                                                  : TG_DB_I(0);
+    for (int i = FIRST_DOCUMENT; i < TG_DETAIL_COLUMNS; i++)
+        record->detail[i] = TG_DB_N;
+    record->has_detail = false;
 }
 
 /* The record's own time, else the id's. */
-static const char *created_at(const struct tg_json *log, const struct tg_id *id,
-                              struct tg_arena *arena)
+static void set_keys(struct reading *reading)
 {
-    char *text = tg_arena_alloc(arena, TG_TIME_TEXT), given[TG_TIME_TEXT + 1];
-    struct tg_span span;
-    int64_t unix_us = tg_id_unix_ms(id) * 1000;
+    struct tg_log_record *record = reading->record;
+    char *created_at = tg_arena_alloc(reading->arena, TG_TIME_TEXT);
+    int64_t unix_us = reading->created_unix_us;
 
-    if (tg_json_get_string(log, "created_at", &span) == TG_JSON_GOT && span.len < TG_TIME_TEXT) {
-        snprintf(given, sizeof given, "%.*sZ", (int)span.len, span.ptr);
-        (void)!tg_time_parse(given, &unix_us);
-    }
-    tg_time_format_sql(unix_us, text);
-    return text;
-}
-
-static void read_detail(struct tg_span detail, struct tg_arena *arena,
-                        struct tg_log_record *record)
-{
+    tg_time_format_sql(unix_us != 0 ? unix_us : tg_id_unix_ms(&record->id) * 1000, created_at);
+    record->created_at = created_at;
+    record->log[ID] = TG_DB_B(
+        tg_arena_strndup(reading->arena, (const char *)record->id.bytes, TG_ID_BYTES), TG_ID_BYTES);
+    record->log[CREATED] = tg_db_string(created_at);
     record->detail[0] = record->log[ID];
     record->detail[1] = record->log[CREATED];
-    record->has_detail = false;
-    for (int i = 2; i < TG_DETAIL_COLUMNS; i++) {
-        record->detail[i] = document(detail, detail_columns[i], arena);
-        record->has_detail = record->has_detail || record->detail[i].kind != TG_DB_NULL;
-    }
 }
 
 bool tg_log_record_read(const char *line, size_t len, struct tg_arena *arena,
                         struct tg_log_record *ret)
 {
-    struct tg_span log_text = part_of(line, len, "log"), id;
-    struct tg_json *log = NULL;
-    bool good = tg_json_parse(log_text.ptr, log_text.len, &log, NULL) == TG_OK &&
-                tg_json_get_string(log, "request_id", &id) == TG_JSON_GOT &&
-                tg_id_parse(tg_arena_strndup(arena, id.ptr, id.len), &ret->id);
+    struct reading reading = {.line = line, .len = len, .arena = arena, .record = ret};
+    struct tg_json_member member;
+    size_t at = 0;
 
-    if (good) {
-        ret->created_at = created_at(log, &ret->id, arena);
-        ret->log[ID] = TG_DB_B(tg_arena_strndup(arena, (const char *)ret->id.bytes, TG_ID_BYTES),
-                               TG_ID_BYTES);
-        ret->log[CREATED] = tg_db_string(ret->created_at);
-        ret->log[STAGES] = document(log_text, "stages_json", arena);
-        for (int i = FIRST_OWN; i < TG_LOG_COLUMNS; i++)
-            ret->log[i] = columns[i].longest > 0 ? text_value(log, &columns[i], arena)
-                                                 : number_value(log, &columns[i]);
-        read_detail(part_of(line, len, "detail"), arena, ret);
+    set_defaults(ret);
+    while (tg_json_next(line, len, &at, &member)) {
+        if (is_named("log", member.key) && member.value.type == TG_JSON_OBJECT)
+            read_log(&reading, member.value.at);
+        else if (is_named("detail", member.key) && member.value.type == TG_JSON_OBJECT)
+            read_detail(&reading, member.value.at);
     }
-    tg_json_free(log);
-    return good;
+    if (reading.has_id)
+        set_keys(&reading);
+    return reading.has_id;
 }
 
 void tg_log_record_reduce(struct tg_log_record *record)

@@ -129,6 +129,40 @@ static void integers_are_read_within_int64_only(void **state)
     }
 }
 
+static void members_come_one_after_the_other(void **state)
+{
+    static const char text[] =
+        " { \"a\" : \"x\\\"y\" , \"\\u0062\":-12,\"\":{\"c\":[1,{}]} , \"d\":[ ], \"e\":true } ";
+    static const struct {
+        const char *key;
+        enum tg_json_type type;
+        const char *value;
+    } cases[] = {{"a", TG_JSON_STRING, "\"x\\\"y\""},
+                 {"\\u0062", TG_JSON_NUMBER, "-12"},
+                 {"", TG_JSON_OBJECT, "{\"c\":[1,{}]}"},
+                 {"d", TG_JSON_ARRAY, "[ ]"},
+                 {"e", TG_JSON_TRUE, "true"}};
+    static const char *const none[] = {"{}", " { } ", "[1]", "\"a\"", "", "{\"a\"", "{\"a\":"};
+    struct tg_json_member member;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(tg_json_check(text, sizeof text - 1, NULL), TG_OK);
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        assert_true(tg_json_next(text, sizeof text - 1, &at, &member));
+        assert_int_equal(member.key.len, strlen(cases[i].key));
+        assert_memory_equal(member.key.ptr, cases[i].key, member.key.len);
+        assert_int_equal(member.value.type, cases[i].type);
+        assert_int_equal(member.value.len, strlen(cases[i].value));
+        assert_memory_equal(text + member.value.at, cases[i].value, member.value.len);
+    }
+    assert_false(tg_json_next(text, sizeof text - 1, &at, &member));
+    for (size_t i = 0; i < TG_COUNT_OF(none); i++) {
+        at = 0;
+        assert_false(tg_json_next(none[i], strlen(none[i]), &at, &member));
+    }
+}
+
 /* Unchecked texts: any answer, but never a read outside (the sanitizer watches) nor a place
  * outside. */
 static void texts_that_never_passed_the_gate_do_no_harm(void **state)
@@ -139,6 +173,7 @@ static void texts_that_never_passed_the_gate_do_no_harm(void **state)
         "[\"\\ud83d\\", "{\"a\":\"\\u12",
     };
     static const char *const paths[] = {"", "a", "a.b.2.c", "0", "1", "0.0.0", "b", "a.b"};
+    struct tg_json_member member;
     struct tg_json_place place;
     char out[64];
     int64_t value;
@@ -158,6 +193,9 @@ static void texts_that_never_passed_the_gate_do_no_harm(void **state)
                 if (tg_json_place_int(copy, &place, &value))
                     assert_int_equal(place.type, TG_JSON_NUMBER);
             }
+            for (size_t at = 0, steps = 0; tg_json_next(copy, len, &at, &member); steps++)
+                assert_true(at <= len && steps <= len && member.value.at < len &&
+                            member.value.len <= len - member.value.at);
             free(copy);
         }
 }
@@ -170,6 +208,7 @@ int main(void)
         cmocka_unit_test(the_empty_path_is_the_document),
         cmocka_unit_test(strings_are_unescaped_if_they_fit),
         cmocka_unit_test(integers_are_read_within_int64_only),
+        cmocka_unit_test(members_come_one_after_the_other),
         cmocka_unit_test(texts_that_never_passed_the_gate_do_no_harm),
     };
 

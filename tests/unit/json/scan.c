@@ -217,6 +217,31 @@ static void duplicate_keys_are_refused_however_they_are_written(void **state)
     assert_all(bad, TG_COUNT_OF(bad), TG_CLASS_INVALID);
 }
 
+/* As one of few keys and of many, as the first and as the last, escaped early, late and not. */
+static void a_duplicate_is_found_among_any_number_of_keys(void **state)
+{
+    static const char *const forms[] = {"a-longer-key-", "\\u0061-longer-key-",
+                                        "a-longer-key\\u002d"};
+    static const int counts[] = {1, 2, 8, 15, 16, 17, 40, 63, 64, 65, 66, 130};
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(counts); i++)
+        for (size_t form = 0; form < TG_COUNT_OF(forms) * 2; form++) {
+            int twice = form % 2 == 0 ? 0 : counts[i] - 1;
+            struct tg_buf buf;
+
+            tg_buf_init(&buf, 0);
+            for (int n = 0; n < counts[i]; n++)
+                tg_buf_printf(&buf, "%s\"a-longer-key-%d\":0", n == 0 ? "{" : ",", n);
+            tg_buf_char(&buf, '}');
+            assert_int_equal(check(buf.data, buf.len, NULL), TG_OK);
+            buf.len--;
+            tg_buf_printf(&buf, ",\"%s%d\":0}", forms[form / 2], twice);
+            assert_int_equal(check(buf.data, buf.len, NULL), TG_CLASS_INVALID);
+            tg_buf_done(&buf);
+        }
+}
+
 static void the_error_names_the_byte_and_the_reason(void **state)
 {
     static const struct {
@@ -341,6 +366,7 @@ int main(void)
         cmocka_unit_test(bad_numbers_are_refused),
         cmocka_unit_test(bad_strings_are_refused),
         cmocka_unit_test(duplicate_keys_are_refused_however_they_are_written),
+        cmocka_unit_test(a_duplicate_is_found_among_any_number_of_keys),
         cmocka_unit_test(the_error_names_the_byte_and_the_reason),
         cmocka_unit_test(depth_is_limited_to_128),
         cmocka_unit_test(every_cut_text_is_refused),
