@@ -7,14 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "admin-cgi/access/routes.h"
 #include "admin-cgi/web/fastcgi.h"
 #include "common/base/log.h"
 
 static int usage(FILE *file, int code)
 {
     fprintf(file, "usage: tollgate-console --listen unix:PATH|tcp:HOST:PORT [--children N]\n"
+                  "       tollgate-console --routes    what there is, and who may, as JSON\n"
                   "       as a CGI or FastCGI program: started by the web server, no arguments\n");
     return code;
+}
+
+/* The table of routes as JSON, for the tests of access and for people who ask what there is. */
+static int print_routes(void)
+{
+    struct tg_json_writer out;
+    struct tg_buf text;
+    bool put;
+
+    tg_buf_init(&text, 0);
+    tg_json_writer_init(&out, &text);
+    access_write_routes(&out);
+    put = puts(text.data) >= 0 && fflush(stdout) == 0;
+    tg_buf_done(&text);
+    return put ? 0 : 1;
 }
 
 static int serve_one(void)
@@ -43,6 +60,8 @@ int main(int argc, char *argv[])
             return usage(stdout, 0);
         if (strcmp(argv[i], "--version") == 0)
             return printf("tollgate-console %s\n", PACKAGE_VERSION) < 0;
+        if (strcmp(argv[i], "--routes") == 0)
+            return print_routes();
         if (i + 1 < argc && strcmp(argv[i], "--listen") == 0)
             options.address = argv[++i];
         else if (i + 1 < argc && strcmp(argv[i], "--children") == 0)

@@ -5,6 +5,7 @@
 #include "admin-cgi/access/routes.h"
 #include "admin-cgi/access/session.h"
 #include "common/store/pat.h"
+#include "common/store/session.h"
 
 static enum tg_class bad_token(struct web_page *page)
 {
@@ -76,15 +77,45 @@ static enum tg_class check_token_owner(struct web_page *page)
                                                                           : not_found(page);
 }
 
-/* Sessions and personal access tokens are asked for together with their owner: the stores find
- * nothing of another's. */
+static enum tg_class check_session_owner(struct web_page *page)
+{
+    struct tg_session *session = NULL;
+    enum tg_class class = web_main(page);
+
+    if (class == TG_OK)
+        class = tg_store_session_find(page->main_db, page->arena, page->id, &session, &page->err);
+    if (class != TG_OK)
+        return class;
+    return session != NULL && session->user_id == page->who.user_id ? TG_OK : not_found(page);
+}
+
+static enum tg_class check_pat_owner(struct web_page *page)
+{
+    struct tg_pat *pats = NULL;
+    size_t count = 0;
+    enum tg_class class = web_main(page);
+
+    if (class == TG_OK)
+        class = tg_store_pats(page->main_db, page->arena, page->who.user_id, &pats, &count);
+    if (class != TG_OK) {
+        page->err = *tg_db_error(page->main_db);
+        return class;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (pats[i].id == page->id)
+            return TG_OK;
+    return not_found(page);
+}
+
 static enum tg_class check_owner(struct web_page *page)
 {
     switch (page->route->owner) {
     case ACCESS_OWN_TOKEN:
         return check_token_owner(page);
     case ACCESS_OWN_SESSION:
+        return check_session_owner(page);
     case ACCESS_OWN_PAT:
+        return check_pat_owner(page);
     case ACCESS_ANYBODYS:
         return TG_OK;
     }

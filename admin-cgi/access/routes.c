@@ -95,3 +95,49 @@ enum tg_class web_route_find(const struct web_request *request, const struct web
                        "this is not done with that method");
     return tg_fail(err, TG_CLASS_NOT_FOUND, "no_route", "there is no such page");
 }
+
+static const char *owner_name(enum access_owner owner)
+{
+    switch (owner) {
+    case ACCESS_OWN_TOKEN:
+        return "token";
+    case ACCESS_OWN_SESSION:
+        return "session";
+    case ACCESS_OWN_PAT:
+        return "pat";
+    case ACCESS_ANYBODYS:
+        break;
+    }
+    return NULL;
+}
+
+static void write_route(const struct web_route *route, struct tg_json_writer *out)
+{
+    static const char *const roles[] = {"", "user", "admin", "root"};
+
+    tg_json_begin_object(out);
+    tg_json_put_str(out, "area", route->area);
+    tg_json_put_str(out, "method", route->method == WEB_POST ? "POST" : "GET");
+    tg_json_put_str(out, "pattern", route->pattern);
+    tg_json_put_str(out, "permission", access_permission_word(route->permission));
+    tg_json_put_str(out, "role", roles[access_permission_role(route->permission)]);
+    tg_json_put_bool(out, "asks_nobody", route->permission == ACCESS_NOBODY);
+    tg_json_put_str(out, "scope", route->scope);
+    tg_json_put_str(out, "owner", owner_name(route->owner));
+    tg_json_put_str(out, "handler", route->handler_name);
+    tg_json_put_str(out, "template", route->template_name);
+    tg_json_key(out, "fields");
+    tg_json_begin_array(out);
+    for (size_t i = 0; route->form != NULL && i < route->form->count; i++)
+        tg_json_write_str(out, route->form->fields[i].name);
+    tg_json_end_array(out);
+    tg_json_end_object(out);
+}
+
+void access_write_routes(struct tg_json_writer *out)
+{
+    tg_json_begin_array(out);
+    for (size_t i = 0; i < web_route_count; i++)
+        write_route(&web_routes[i], out);
+    tg_json_end_array(out);
+}

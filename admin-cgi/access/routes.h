@@ -35,4 +35,7 @@ enum tg_class web_route_find(const struct web_request *request, const struct web
                              int64_t *ret_id, const char **ret_name, struct tg_error *err)
     must_check non_null(1, 2, 3, 4, 5);
 
+/* All rows: [{"area", "method", "pattern", "permission", "role", "scope", "owner", …}]. */
+void access_write_routes(struct tg_json_writer *out) non_null(1);
+
 #endif
