@@ -1,8 +1,7 @@
 /* chat_usage - the figures of a Chat usage object.
  *
  * prompt_tokens includes cache reads and writes, completion_tokens includes reasoning. Where
- * prompt_tokens_details has no cached_tokens, prompt_cache_hit_tokens and cached_tokens at the
- * top of usage are read.
+ * vendors report cache hits under other names, those are read (usage_figures.c).
  *
  * Pure.  Threads  any.  Source  PROTOCOLS C3.
  */

@@ -1,6 +1,7 @@
 #include "fcgi-app/convert/value.h"
 
 #include "common/base/memory.h"
+#include "common/price/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,5 +152,31 @@ bool tg_walk_next(struct tg_walk *walk, struct tg_value *ret)
     if (!take(walk, ret))
         return false;
     skip(walk, " \t\r\n,");
+    return true;
+}
+
+bool tg_value_count(const struct tg_value *value, int64_t *ret)
+{
+    const int64_t absurd = (int64_t)TG_USAGE_TOKENS_MAX + 1;
+    int64_t count = 0;
+    size_t at;
+    bool negative;
+
+    if (value->type != TG_JSON_NUMBER)
+        return false;
+    negative = value->text.ptr[0] == '-';
+    for (at = negative; at < value->text.len; at++) {
+        char c = value->text.ptr[at];
+
+        if (c == 'e' || c == 'E')
+            count = absurd;
+        if (c < '0' || c > '9' || count == absurd)
+            break;
+        count = TG_MIN(count * 10 + (c - '0'), absurd);
+    }
+    for (; at < value->text.len; at++) /* an exponent behind a fraction */
+        if (value->text.ptr[at] == 'e' || value->text.ptr[at] == 'E')
+            count = absurd;
+    *ret = negative ? -count : count;
     return true;
 }

@@ -32,6 +32,10 @@ void tg_value_members(const struct tg_value *object, const char *const *keys,
 /* A string, object or array with something in it; a number or true. */
 bool tg_value_is_filled(const struct tg_value *value) non_null(1);
 
+/* A count as an upstream reports it; false when it is no number. Fractions are cut off ("12.0");
+ * what is absurdly large comes out above TG_USAGE_TOKENS_MAX, so that clamping marks it. */
+bool tg_value_count(const struct tg_value *value, int64_t *ret) must_check non_null(1, 2);
+
 /* The unescaped string, cut to what fits; false when it is no string. */
 bool tg_value_string(const struct tg_value *value, char *out, size_t room) non_null(1, 2);
 /* The unescaped string behind what <out> holds already; nothing for other types. An escape that

@@ -20,10 +20,14 @@ static bool is_alphanumeric(unsigned char c)
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* U+5000 to U+9FFF in front of <at>: ideographs all. */
+/* U+4E00 to U+9FFF in front of <at>: ideographs all. */
 static bool is_ideograph_before(const unsigned char *text, size_t at)
 {
-    return at >= 3 && text[at - 3] >= 0xe5 && text[at - 3] <= 0xe9;
+    if (at < 3)
+        return false;
+    if (text[at - 3] == 0xe4)
+        return text[at - 2] >= 0xb8;
+    return text[at - 3] >= 0xe5 && text[at - 3] <= 0xe9;
 }
 
 /* Blanks and signs but the apostrophe, which may belong to the word; of others ，、。 */
