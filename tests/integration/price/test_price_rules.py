@@ -115,7 +115,7 @@ def test_a_dearer_price_raises_the_deposit(stack: Stack) -> None:
     with gateway(stack, "raising", account):
         no_money(account.chat(cheap, max_tokens=100))
         assert stack.simulator.requests() == []
-        assert account.balance == 5_999
+        assert account.show()["live_quota"] == 5_999
         account.credit("0.000002")
         is_ok(account.chat(cheap, max_tokens=100))
         account.wait_spent(9_000)
