@@ -13,6 +13,7 @@ enum {
     CHUNK = 16 * 1024,
     SLOW_AFTER_US = 10000000, /* then a body must come at SLOW_BYTES a second (AMENDMENTS T5) */
     SLOW_BYTES = 4096,
+    RATIO_FROM = 1024 * 1024, /* body.ratio asks no questions below */
     UNKNOWN_CALLER_MOST = 64 * 1024, /* internal calls prove themselves by what their body says */
     MODEL_NAME_MOST = 191,           /* what the records hold */
     ANSWERS_MOST = 128               /* as OpenAI allows */
@@ -27,6 +28,7 @@ struct arrival {
     int64_t announced;          /* CONTENT_LENGTH, -1 when there is none to trust */
     int64_t received;           /* as sent, before inflating */
     int64_t began_at_us;
+    int64_t ratio; /* 0: no limit */
 };
 
 /* Chunked bodies arrive as "-1" (Caddy), empty (nginx) or absent (Apache). */
@@ -61,6 +63,13 @@ static enum tg_class store_failed(const struct arrival *arrival)
                    "There is no room for this request body now.");
 }
 
+/* A bomb is refused before it has filled a disk with zeros up to body.limit. */
+static bool is_bomb(const struct arrival *arrival)
+{
+    return arrival->ratio > 0 && arrival->store.len > RATIO_FROM &&
+           (int64_t)arrival->store.len / arrival->ratio > arrival->received;
+}
+
 static enum tg_class take_piece(struct arrival *arrival, const char *bytes, size_t len)
 {
     const struct tg_inflate_target target = {tg_body_store_add, &arrival->store};
@@ -77,6 +86,10 @@ static enum tg_class take_piece(struct arrival *arrival, const char *bytes, size
     }
     if (arrival->store.too_large || arrival->store.error_number != 0)
         return store_failed(arrival);
+    if (arrival->inflate != NULL && is_bomb(arrival))
+        return tg_fail(&arrival->req->error, TG_CLASS_TOO_LARGE, "request_too_large",
+                       "The compressed request body is larger than %lld times what was sent.",
+                       (long long)arrival->ratio);
     return TG_OK;
 }
 
@@ -118,6 +131,10 @@ static enum tg_class read_all(struct arrival *arrival)
         return tg_fail(&req->error, TG_CLASS_INVALID, "body_incomplete",
                        "The request body ended after %lld of %lld bytes.",
                        (long long)arrival->received, (long long)arrival->announced);
+    if (arrival->announced >= 0 && arrival->announced < arrival->received)
+        return tg_fail(&req->error, TG_CLASS_INVALID, "body_too_long",
+                       "The request body goes on after its %lld bytes.",
+                       (long long)arrival->announced);
     if (arrival->inflate != NULL && arrival->received > 0 &&
         !tg_inflate_is_whole(arrival->inflate))
         return tg_fail(&req->error, TG_CLASS_INVALID, "bad_encoding",
@@ -132,7 +149,10 @@ static enum tg_class begin_arrival(struct arrival *arrival, struct tg_request *r
     enum tg_encoding form = TG_ENCODING_IDENTITY;
 
     *arrival = (struct arrival){
-        .req = req, .announced = announced_length(req), .began_at_us = tg_now_us()};
+        .req = req,
+        .announced = announced_length(req),
+        .began_at_us = tg_now_us(),
+        .ratio = tg_conf_int(conf, TG_OPTION_BODY_RATIO)};
     tg_body_store_init(&arrival->store, (size_t)tg_conf_int(conf, TG_OPTION_BODY_MEMORY),
                        req->credential != NULL ? (size_t)tg_conf_int(conf, TG_OPTION_BODY_LIMIT)
                                                : (size_t)UNKNOWN_CALLER_MOST,
