@@ -8,7 +8,8 @@ EXTRA_DIST += conf/make-prices
 # One file to include per web server, installed where README says; quickstart ships with the source.
 nobase_dist_pkgdata_DATA += httpd-examples/apache/tollgate.conf httpd-examples/apache/console.conf \
 	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile \
-	httpd-examples/nginx/tollgate.conf httpd-examples/lighttpd/tollgate.conf
+	httpd-examples/nginx/tollgate.conf httpd-examples/lighttpd/tollgate.conf \
+	httpd-examples/nginx/console.conf httpd-examples/lighttpd/console.conf
 EXTRA_DIST += conf/quickstart conf/quickstart.d
 
 # systemd: units for this prefix, the account, the folders.

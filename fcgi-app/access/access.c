@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/buf.h"
+#include "common/base/log.h"
 #include "common/credential/cache.h"
 #include "common/credential/form.h"
 #include "common/credential/known.h"
@@ -11,9 +12,13 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-enum { STORES_WAIT_US = 3000000 }; /* for Redis and then MySQL together */
+enum {
+    STORES_WAIT_US = 3000000, /* for Redis and then MySQL together */
+    TELL_EVERY_US = 60000000
+};
 
 bool tg_access_model_allowed(const struct tg_credential *credential, const char *model)
 {
@@ -67,17 +72,44 @@ static enum tg_verdict take_group(struct tg_request *req)
     return TG_ANSWER;
 }
 
+/* Some web servers keep Authorization to themselves, and the client only sees that its token is
+ * refused: the operator is told, once a minute at most. */
+static void tell_that_nothing_came(void)
+{
+    static _Atomic int64_t told_at_us;
+    int64_t now_us = tg_now_us(), before = atomic_load(&told_at_us);
+
+    if ((before == 0 || now_us - before >= TELL_EVERY_US) &&
+        atomic_compare_exchange_strong(&told_at_us, &before, now_us))
+        tg_log(TG_LOG_INFO, "access",
+               "a request came without any credential header; if clients send one, the web server "
+               "keeps it back (Apache: CGIPassAuth On)");
+}
+
+/* Apache's name for a header that a rewrite rule saved. */
+static const char *authorization_of(const struct tg_fcgi *fcgi)
+{
+    const char *given = tg_fcgi_header(fcgi, "authorization");
+
+    return given != NULL ? given : tg_fcgi_param(fcgi, "REDIRECT_HTTP_AUTHORIZATION");
+}
+
 static bool find_token(struct tg_request *req, struct tg_carried *ret)
 {
     const struct tg_carriers carriers = {
         .x_api_key = tg_fcgi_header(req->fcgi, "x-api-key"),
         .x_goog_api_key = tg_fcgi_header(req->fcgi, "x-goog-api-key"),
         .query = req->query,
-        .authorization = tg_fcgi_header(req->fcgi, "authorization"),
+        .authorization = authorization_of(req->fcgi),
         .mj_api_secret = tg_fcgi_header(req->fcgi, "mj-api-secret"),
     };
 
-    return tg_carrier_token(req->arena, &carriers, ret);
+    if (tg_carrier_token(req->arena, &carriers, ret))
+        return true;
+    if (carriers.x_api_key == NULL && carriers.x_goog_api_key == NULL &&
+        carriers.authorization == NULL && carriers.mj_api_secret == NULL)
+        tell_that_nothing_came();
+    return false;
 }
 
 static enum tg_verdict refuse_unknown(struct tg_request *req)

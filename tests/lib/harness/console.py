@@ -185,6 +185,24 @@ class Browser:
         return self.request(method, "/api/" + path, body, sent)
 
 
+def let_www_data_read(site: Site) -> None:
+    """The programs run as www-data: conf, secrets and passwords are for its group."""
+    group = grp.getgrnam("www-data").gr_gid
+    for path in (
+        site.conf,
+        site.directory / "console.secrets",
+        site.mariadb.password_file,
+        site.redis.password_file,
+    ):
+        os.chown(path, -1, group)
+        path.chmod(0o640)
+    for store in (site.mariadb, site.redis):
+        folder = store.password_file.parent
+        folder.chmod(folder.stat().st_mode | 0o011)
+        for socket in (path for path in folder.iterdir() if path.is_socket()):
+            socket.chmod(socket.stat().st_mode | 0o006)
+
+
 class ConsoleApache(Apache):
     """Apache with the gateway and the console, by the two files of httpd-examples."""
 
@@ -216,22 +234,8 @@ class ConsoleApache(Apache):
         return len(self.error_log.read_text(errors="replace")) if self.error_log.exists() else 0
 
     def open_way(self) -> None:
-        """The programs run as www-data: conf, secrets and passwords are for its group."""
         super().open_way()
-        group = grp.getgrnam("www-data").gr_gid
-        for path in (
-            self.site.conf,
-            self.site.directory / "console.secrets",
-            self.site.mariadb.password_file,
-            self.site.redis.password_file,
-        ):
-            os.chown(path, -1, group)
-            path.chmod(0o640)
-        for store in (self.site.mariadb, self.site.redis):
-            folder = store.password_file.parent
-            folder.chmod(folder.stat().st_mode | 0o011)
-            for socket in (path for path in folder.iterdir() if path.is_socket()):
-                socket.chmod(socket.stat().st_mode | 0o006)
+        let_www_data_read(self.site)
 
     def browser(self) -> Browser:
         return Browser(self.port)

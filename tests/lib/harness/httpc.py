@@ -78,11 +78,14 @@ class HttpClient:
         elif method != "GET" or any(pieces):
             connection.putheader("Content-Length", str(sum(len(piece) for piece in pieces)))
         connection.endheaders()
-        for piece in pieces:
-            if piece:
-                connection.send(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
-        if chunked:
-            connection.send(b"0\r\n\r\n")
+        try:
+            for piece in pieces:
+                if piece:
+                    connection.send(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            if chunked:
+                connection.send(b"0\r\n\r\n")
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # refused before the whole body was sent; the answer is still to be read
         return HttpExchange(connection)
 
     def connect(self, method: str, uri: str, headers: list[tuple[str, str]]) -> socket.socket:
