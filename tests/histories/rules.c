@@ -77,8 +77,8 @@ struct change {
 static const struct change changes[] = {
     {NULL, SIZE_MAX, "local time = call('TIME')", clock_text},
     {"settle", SIZE_MAX, "call('XADD', KEYS[5], '*',", "call('XADD', KEYS[5], next_id(),"},
-    {"settle", OF(latesweep), "if call('ZSCORE', KEYS[4], id) then return {'ended'} end",
-     late_text},
+    {"settle", OF(latesweep),
+     "if not hold and call('ZSCORE', KEYS[4], id) then return {'ended'} end", late_text},
     {"extend", OF(noextend), "if not hold or hold.lapsed then",
      "if not hold or hold.lapsed then return {'ended'} end\nif false then"},
     {"reserve", OF(noepoch), NOT_MINE " or ", ""},

@@ -28,7 +28,7 @@ local function flat(sums)
     local list = {}
     for account, amount in pairs(sums) do
         list[#list + 1] = account
-        list[#list + 1] = format('%.0f', amount)
+        list[#list + 1] = format('%d', amount)
     end
     return list
 end
@@ -62,4 +62,4 @@ if call('EXISTS', KEYS[3]) == 1 then
         if info[i] == 'first-entry' and info[i + 1] then first = info[i + 1][1] end
     end
 end
-return {'ok', first, last, format('%.0f', #entries), balances, flat(held), flat(pending)}
+return {'ok', first, last, format('%d', #entries), balances, flat(held), flat(pending)}

@@ -44,10 +44,10 @@ if ARGV[10] == '1' and more > 0 then
 end
 if balance - more < -BOUND or remain - more < -BOUND then return {'bounds'} end
 
-if hold.trusted > 0 then call('HSET', KEYS[2], 'exposed', format('%.0f', exposed)) end
+if hold.trusted > 0 then call('HSET', KEYS[2], 'exposed', format('%d', exposed)) end
 if more > 0 then
-    call('HSET', source, field, format('%.0f', balance - more))
-    call('HSET', KEYS[3], 'remain', format('%.0f', remain - more))
+    call('HSET', source, field, format('%d', balance - more))
+    call('HSET', KEYS[3], 'remain', format('%d', remain - more))
 end
 hold.amount, hold.earned, hold.lapsed, hold.trusted = hold.amount + more, earned, false, 0
 hold.node, hold.worker, hold.due = ARGV[11], ARGV[12], NOW + ARGV[13]

@@ -11,7 +11,7 @@ local function parse_hold(text)
 end
 
 local function hold_text(hold)
-    return format('%s %s %s %.0f %.0f %s %s %s %s %.0f %.0f', hold.user, hold.token, hold.plan,
+    return format('%s %s %s %d %d %s %s %s %s %d %d', hold.user, hold.token, hold.plan,
                   hold.amount, hold.earned, hold.lapsed and '1' or '0', hold.node, hold.worker,
                   hold.period, hold.trusted, hold.due)
 end

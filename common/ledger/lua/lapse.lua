@@ -33,10 +33,10 @@ end
 local remain = token_lives and tonumber(token[2]) + hold.amount or 0
 if source and balance > BOUND or remain > BOUND then return {'bounds'} end
 
-if source then call('HSET', source, field, format('%.0f', balance)) end
-if token_lives then call('HSET', KEYS[3], 'remain', format('%.0f', remain)) end
+if source then call('HSET', source, field, format('%d', balance)) end
+if token_lives then call('HSET', KEYS[3], 'remain', format('%d', remain)) end
 if user_lives and hold.trusted > 0 then
-    call('HSET', KEYS[2], 'exposed', format('%.0f', tonumber(user[3]) - hold.trusted))
+    call('HSET', KEYS[2], 'exposed', format('%d', tonumber(user[3]) - hold.trusted))
 end
 hold.amount, hold.lapsed, hold.trusted, hold.due = 0, true, 0, 0
 call('HSET', KEYS[4], ARGV[4], hold_text(hold))

@@ -44,17 +44,17 @@ end
 
 if user then
     call('DEL', user)
-    call('HSET', user, 'epoch', ARGV[1], 'quota', format('%.0f', quota), 'used', '0',
-         'authver', ARGV[6], 'exposed', format('%.0f', exposed))
+    call('HSET', user, 'epoch', ARGV[1], 'quota', format('%d', quota), 'used', '0',
+         'authver', ARGV[6], 'exposed', format('%d', exposed))
 end
 if token then
     call('DEL', token)
-    call('HSET', token, 'epoch', ARGV[1], 'remain', format('%.0f', remain),
+    call('HSET', token, 'epoch', ARGV[1], 'remain', format('%d', remain),
          'unlimited', ARGV[9])
 end
 if plan then
     call('DEL', plan)
-    call('HSET', plan, 'epoch', ARGV[1], 'remain', format('%.0f', plan_remain),
+    call('HSET', plan, 'epoch', ARGV[1], 'remain', format('%d', plan_remain),
          'period', ARGV[12])
 end
 return {'ok'}

@@ -16,4 +16,4 @@ for i = 2, #holds, 2 do
     local hold = parse_hold(holds[i])
     if hold.user == ARGV[4] and hold.plan == '0' then held = held + hold.amount end
 end
-return {'ok', user[2], user[3], format('%.0f', held), user[4]}
+return {'ok', user[2], user[3], format('%d', held), user[4]}

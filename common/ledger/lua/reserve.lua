@@ -11,7 +11,6 @@
 
 local id, amount, trust = ARGV[4], tonumber(ARGV[7]), tonumber(ARGV[8])
 if call('ZSCORE', KEYS[5], id) then return {'ended'} end
-if call('HEXISTS', KEYS[4], id) == 1 then return {'duplicate'} end
 if amount < 0 or amount > BOUND then return {'bounds'} end
 
 local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'authver', 'exposed')
@@ -20,9 +19,11 @@ if user[1] ~= ARGV[1] or token[1] ~= ARGV[1] then return {'missing'} end
 local quota, exposed, remain = tonumber(user[2]), tonumber(user[4]), tonumber(token[2])
 local unlimited = token[3] == '1'
 
-if tonumber(ARGV[9]) < tonumber(user[3]) then return {'stale'} end
-if not unlimited and (remain <= 0 or remain < amount) then
-    return {'token_short', token[2]}
+local refusal
+if tonumber(ARGV[9]) < tonumber(user[3]) then
+    refusal = {'stale'}
+elseif not unlimited and (remain <= 0 or remain < amount) then
+    refusal = {'token_short', token[2]}
 end
 
 local funding, period, plan_remain, plan_key
@@ -38,7 +39,10 @@ for i = 13, #ARGV do
         next_key = next_key + 1
     end
 end
-if not funding then return {'user_short'} end
+if refusal or not funding then
+    if call('HEXISTS', KEYS[4], id) == 1 then return {'duplicate'} end
+    return refusal or {'user_short'}
+end
 local wallet = funding == '0'
 
 -- Trusted: no deposit while the free balance stays above what the operator set. A token with a
@@ -49,15 +53,16 @@ if wallet and trust > 0 and unlimited and amount > 0 and quota - exposed - amoun
 end
 if remain - held < -BOUND or exposed + trusted > BOUND then return {'bounds'} end
 
+-- The first write is the one that may find that there is a hold already.
+local hold = format('%s %s %s %d 0 0 %s %s %s %d %d', ARGV[5], ARGV[6], funding, held, ARGV[10],
+                    ARGV[11], wallet and '0' or period, trusted, NOW + ARGV[12])
+if call('HSETNX', KEYS[4], id, hold) == 0 then return {'duplicate'} end
 if not wallet then
-    call('HSET', plan_key, 'remain', format('%.0f', plan_remain - held))
+    call('HSET', plan_key, 'remain', format('%d', plan_remain - held))
 elseif trusted > 0 then
-    call('HSET', KEYS[2], 'exposed', format('%.0f', exposed + trusted))
+    call('HSET', KEYS[2], 'exposed', format('%d', exposed + trusted))
 else
-    call('HSET', KEYS[2], 'quota', format('%.0f', quota - held))
+    call('HSET', KEYS[2], 'quota', format('%d', quota - held))
 end
-call('HSET', KEYS[3], 'remain', format('%.0f', remain - held))
-call('HSET', KEYS[4], id,
-     format('%s %s %s %.0f 0 0 %s %s %s %.0f %.0f', ARGV[5], ARGV[6], funding, held, ARGV[10],
-            ARGV[11], wallet and '0' or period, trusted, NOW + ARGV[12]))
+call('HSET', KEYS[3], 'remain', format('%d', remain - held))
 return {'ok', funding}

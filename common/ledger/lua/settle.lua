@@ -14,12 +14,12 @@
 
 local id, kind, token_id, plan_id = ARGV[4], ARGV[5], ARGV[7], ARGV[8]
 local amount, delta, authver = tonumber(ARGV[9]), tonumber(ARGV[11]), tonumber(ARGV[13])
-if call('ZSCORE', KEYS[4], id) then return {'ended'} end
 if amount < -BOUND or amount > BOUND or delta < -BOUND or delta > BOUND then return {'bounds'} end
 
 local back, trusted, deposit_period = 0, 0, nil
 local hold = call('HGET', KEYS[3], id)
-if hold then
+if not hold and call('ZSCORE', KEYS[4], id) then return {'ended'} end
+if hold then -- what has a hold has no end: whoever sets the one takes the other away
     local held_user, held_token, held_plan, held, period, estimate =
         match(hold, '^(%d+) (%d+) (%d+) (%d+) %S+ %S+ %S+ %S+ (%d+) (%d+)')
     if held_user ~= ARGV[6] or held_token ~= token_id then return {'mismatch'} end
@@ -54,20 +54,20 @@ if remain and (remain > BOUND or remain < -BOUND) then return {'bounds'} end
 local used = tonumber(user[3])
 if kind ~= 'credit' and kind ~= 'adjust' then used = math.min(used + amount, BOUND) end
 if plan_id == '0' then
-    call('HSET', KEYS[2], 'quota', format('%.0f', left), 'used', format('%.0f', used))
+    call('HSET', KEYS[2], 'quota', format('%d', left), 'used', format('%d', used))
 else
-    call('HSET', KEYS[#KEYS], 'remain', format('%.0f', left))
-    call('HSET', KEYS[2], 'used', format('%.0f', used))
+    call('HSET', KEYS[#KEYS], 'remain', format('%d', left))
+    call('HSET', KEYS[2], 'used', format('%d', used))
 end
 if authver > 0 and authver > tonumber(call('HGET', KEYS[2], 'authver')) then
     call('HSET', KEYS[2], 'authver', ARGV[13])
 end
-if trusted > 0 then call('HINCRBY', KEYS[2], 'exposed', format('%.0f', -trusted)) end
-if remain then call('HSET', KEYS[6], 'remain', format('%.0f', remain)) end
+if trusted > 0 then call('HINCRBY', KEYS[2], 'exposed', format('%d', -trusted)) end
+if remain then call('HSET', KEYS[6], 'remain', format('%d', remain)) end
 if remain and ARGV[12] ~= '-1' then call('HSET', KEYS[6], 'unlimited', ARGV[12]) end
 if hold then call('HDEL', KEYS[3], id) end
 
-local charged, at = format('%.0f', amount), nil
+local charged, at = format('%d', amount), nil
 if kind == 'adjust' then
     at = call('XADD', KEYS[5], '*', 'i', id, 'k', kind, 'u', ARGV[6], 't', token_id,
               'p', plan_id, 'a', charged, 'c', ARGV[10], 'd', ARGV[11], 'n', ARGV[12],

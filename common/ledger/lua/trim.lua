@@ -12,10 +12,10 @@ local ms, sequence = match(ARGV[4], '^(%d+)%-(%d+)$')
 local cursor_ms = tonumber(ms)
 local entries_before, markers_before = NOW - ARGV[5], NOW - ARGV[6]
 if cursor_ms >= entries_before then
-    call('XTRIM', KEYS[2], 'MINID', format('%.0f', math.max(entries_before, 0)))
+    call('XTRIM', KEYS[2], 'MINID', format('%d', math.max(entries_before, 0)))
 else
-    call('XTRIM', KEYS[2], 'MINID', format('%s-%.0f', ms, sequence + 1))
+    call('XTRIM', KEYS[2], 'MINID', format('%s-%d', ms, sequence + 1))
 end
 call('ZREMRANGEBYSCORE', KEYS[3], '-inf',
-     format('(%.0f', math.min(cursor_ms, markers_before)))
+     format('(%d', math.min(cursor_ms, markers_before)))
 return {'ok'}
