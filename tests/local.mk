@@ -32,6 +32,7 @@ include tests/unit/convert/local.mk
 include tests/unit/count/local.mk
 include tests/unit/daemon/local.mk
 include tests/unit/ctl/local.mk
+include tests/unit/web/local.mk
 endif
 
 # Token ids of what it reads: tests/tokens and tests/bench compare them with tiktoken's.

@@ -1,0 +1,14 @@
+check_PROGRAMS += unit-web-template unit-web-form unit-web-params unit-web-acl
+unit_web_template_SOURCES = tests/unit/web/template.c
+unit_web_template_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_web_template_LDADD = $(CONSOLE_LIBS) $(CMOCKA_LIBS)
+unit_web_form_SOURCES = tests/unit/web/form.c
+unit_web_form_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_web_form_LDADD = $(CONSOLE_LIBS) $(CMOCKA_LIBS)
+unit_web_params_SOURCES = tests/unit/web/params.c
+unit_web_params_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_web_params_LDADD = $(CONSOLE_LIBS) $(CMOCKA_LIBS)
+unit_web_acl_SOURCES = tests/unit/web/acl.c
+unit_web_acl_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_web_acl_LDADD = $(CONSOLE_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-web-template unit-web-form unit-web-params unit-web-acl
