@@ -5,6 +5,7 @@ rps_gateway           requests/s of the same requests through nginx and Tollgate
 rps_vs_nginx_proxy    the second over the first, same run, same wrk
 added_median_ms_c1    median latency that Tollgate adds at one connection
 ledger_vs_ping        deposit and bill in Redis over two PINGs on the same connection
+log_page_ms_1m        the slowest page of a request log of a million rows: first, deep, filtered
 cpu                   cpu_us_per_request_<process> and their sum, the records in the log included;
                       the plain proxy's sum, and that over the first. To first order these do not
                       depend on what else runs on the machine.
@@ -176,6 +177,12 @@ class Bench:
         done = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
         self.done["ledger_vs_ping"] = float(done.stdout.split()[1])
 
+    def log_page(self) -> None:
+        argv = [str(build_tree() / "bench-log-page")]
+        environment = {**os.environ, "TOLLGATE_SOURCE": str(SOURCE)}
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+        self.done["log_page_ms_1m"] = float(done.stdout.split()[1])
+
     def check_books(self, account: Account) -> None:
         """A fast gateway that loses money is no figure: every request is in the books."""
         self.stack.site.wait_clean(120)
@@ -196,11 +203,17 @@ class Bench:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-UNITS = {"rps_nginx_proxy": "requests/s", "rps_gateway": "requests/s", "added_median_ms_c1": "ms"}
+UNITS = {
+    "rps_nginx_proxy": "requests/s",
+    "rps_gateway": "requests/s",
+    "added_median_ms_c1": "ms",
+    "log_page_ms_1m": "ms",
+}
 MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.throughput: {"rps_nginx_proxy", "rps_gateway", "rps_vs_nginx_proxy"},
     Bench.latency: {"added_median_ms_c1"},
     Bench.ledger: {"ledger_vs_ping"},
+    Bench.log_page: {"log_page_ms_1m"},
     Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},
 }
 

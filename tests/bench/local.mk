@@ -12,3 +12,11 @@ bench_ledger_LDADD = $(COMMON_LIBS)
 
 EXTRA_DIST += tests/bench/run tests/bench/bench.py tests/bench/cpu.py tests/bench/bpe.py \
 	tests/bench/nginx.conf
+
+# Pages of a request log of a million rows; prints its figure.
+check_PROGRAMS += bench-log-page
+bench_log_page_SOURCES = tests/bench/log_page.c \
+	tests/unit/lib/schema.c tests/unit/lib/schema.h \
+	tests/unit/lib/server.c tests/unit/lib/server.h \
+	tests/unit/lib/mariadb.c tests/unit/lib/mariadb.h
+bench_log_page_LDADD = $(COMMON_LIBS)
