@@ -40,6 +40,11 @@ check_PROGRAMS += count-tokens
 count_tokens_SOURCES = tests/unit/count/tokens.c
 count_tokens_LDADD = $(COUNT_LIBS)
 
+# Bills of what it reads, by the dialect that it is in.
+check_PROGRAMS += price-recorded
+price_recorded_SOURCES = tests/unit/price/recorded.c
+price_recorded_LDADD = libgateway.a libconvert.a $(COMMON_LIBS)
+
 include tests/histories/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk

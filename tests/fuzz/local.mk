@@ -47,7 +47,18 @@ fuzz_price_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"price"'
 fuzz_price_LDADD = $(COMMON_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-price
 
+check_PROGRAMS += fuzz-usage
+fuzz_usage_SOURCES = tests/fuzz/usage.c $(FUZZ_SOURCES)
+fuzz_usage_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"usage"'
+fuzz_usage_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-usage
+
 EXTRA_DIST += tests/fuzz/replay.c \
+	tests/fuzz/corpus/usage/chat \
+	tests/fuzz/corpus/usage/gemini \
+	tests/fuzz/corpus/usage/messages \
+	tests/fuzz/corpus/usage/others \
+	tests/fuzz/corpus/usage/responses \
 	tests/fuzz/corpus/price/all \
 	tests/fuzz/corpus/price/error \
 	tests/fuzz/corpus/price/list.json \
