@@ -60,6 +60,9 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/users.c \
 	admin-cgi/pages/permissions.c \
 	admin-cgi/pages/groups.c \
+	admin-cgi/pages/price_form.c admin-cgi/pages/price_form.h \
+	admin-cgi/pages/prices.c \
+	admin-cgi/pages/price_tools.c \
 	admin-cgi/web/escape.c admin-cgi/web/escape.h \
 	admin-cgi/web/html_place.c admin-cgi/web/html_place.h \
 	admin-cgi/web/template_parse.c admin-cgi/web/template_parse.h \
@@ -96,6 +99,10 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/permissions.html \
 	admin-cgi/templates/groups.html \
 	admin-cgi/templates/group.html \
+	admin-cgi/templates/prices.html \
+	admin-cgi/templates/prices_unpriced.html \
+	admin-cgi/templates/price.html \
+	admin-cgi/templates/price_calculator.html \
 	admin-cgi/assets/console.css \
 	admin-cgi/assets/theme.js \
 	admin-cgi/assets/console.js

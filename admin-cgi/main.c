@@ -5,6 +5,7 @@
 #include "admin-cgi/web/serve.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "admin-cgi/access/routes.h"
@@ -55,6 +56,9 @@ int main(int argc, char *argv[])
 
     if (tg_log_open("tollgate-console", NULL, TG_LOG_INFO, &err) != TG_OK)
         return 1;
+    /* A query without "=" comes as arguments too (RFC 3875, 4.4): words of whoever asks. */
+    if (getenv("GATEWAY_INTERFACE") != NULL)
+        argc = 1;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0)
             return usage(stdout, 0);

@@ -6,64 +6,11 @@
 
 #include "common/price/formula.h"
 #include "common/price/price_json.h"
+#include "common/price/price_text.h"
 #include "common/store/list.h"
 #include "common/store/price.h"
 
 /* --- price set: its options become the JSON form, which has one reader ---------------------- */
-
-/* "a=1,b=2" or, between colons, "a=1:b=2" as members. */
-static enum tg_class put_pairs(struct ctl *ctl, const char *option, const char *text,
-                               const char *between, struct tg_json_writer *out)
-{
-    for (const char *at = text; *at != '\0';) {
-        size_t len = strcspn(at, between), name = strcspn(at, "=");
-
-        if (name == 0 || name >= len)
-            return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "%s takes NAME=USD", option);
-        tg_json_key(out, tg_arena_strndup(ctl->arena, at, name));
-        tg_json_write_strn(out, at + name + 1, len - name - 1);
-        at += len + (at[len] != '\0');
-    }
-    return TG_OK;
-}
-
-static enum tg_class put_tools(struct ctl *ctl, const char *text, struct tg_json_writer *out)
-{
-    enum tg_class class;
-
-    tg_json_key(out, "tools");
-    tg_json_begin_object(out);
-    class = put_pairs(ctl, "--tools", text, ",", out);
-    tg_json_end_object(out);
-    return class;
-}
-
-/* "200000:input=5:output=15,1000000:input=…" */
-static enum tg_class put_tiers(struct ctl *ctl, const char *text, struct tg_json_writer *out)
-{
-    const char *const *tiers;
-    enum tg_class class = TG_OK;
-    size_t count;
-
-    ctl_list(ctl->arena, text, &tiers, &count);
-    tg_json_key(out, "tiers");
-    tg_json_begin_array(out);
-    for (size_t i = 0; i < count && class == TG_OK; i++) {
-        size_t len = strcspn(tiers[i], ":");
-        int64_t above = 0;
-
-        class = ctl_id(tg_arena_strndup(ctl->arena, tiers[i], len), &above, &ctl->err);
-        if (class != TG_OK || tiers[i][len] == '\0')
-            return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage",
-                           "--tiers takes TOKENS:input=USD:output=USD,TOKENS:...");
-        tg_json_begin_object(out);
-        tg_json_put_int(out, "above", above);
-        class = put_pairs(ctl, "--tiers", tiers[i] + len + 1, ":", out);
-        tg_json_end_object(out);
-    }
-    tg_json_end_array(out);
-    return class;
-}
 
 /* The member that an option stands for; NULL: it is written on its own. */
 static const struct {
@@ -106,9 +53,9 @@ static enum tg_class put_options(struct ctl *ctl, const struct ctl_args *args,
         }
     }
     if (class == TG_OK && tools != NULL)
-        class = put_tools(ctl, tools, out);
+        class = tg_price_put_tools(tools, out, &ctl->err);
     if (class == TG_OK && tiers != NULL)
-        class = put_tiers(ctl, tiers, out);
+        class = tg_price_put_tiers(tiers, out, &ctl->err);
     return class;
 }
 

@@ -17,4 +17,5 @@ libcommon_a_SOURCES += \
 	common/price/price_write.c \
 	common/price/usage_json.c \
 	common/price/list.c common/price/list.h \
+	common/price/price_text.c common/price/price_text.h \
 	common/price/formula.c common/price/formula.h

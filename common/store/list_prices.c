@@ -6,14 +6,15 @@
 #define PRICES \
     "SELECT model, form, input, output, cache_read, cache_write_5m, cache_write_1h, image, " \
     "audio_in, audio_out, call_price, tool_prices, tiers, expression, hash, context_tokens, " \
-    "max_output_tokens, updated_at, model, model FROM model_prices WHERE "
+    "max_output_tokens, vendor, dated, updated_at, model, model FROM model_prices WHERE "
 static const struct tg_column price_columns[] = {
     {"model", TG_TEXT}, {"form", TG_TEXT}, {"input", TG_DECIMAL}, {"output", TG_DECIMAL},
     {"cache_read", TG_DECIMAL}, {"cache_write_5m", TG_DECIMAL}, {"cache_write_1h", TG_DECIMAL},
     {"image", TG_DECIMAL}, {"audio_in", TG_DECIMAL}, {"audio_out", TG_DECIMAL},
     {"call_price", TG_DECIMAL}, {"tool_prices", TG_JSON}, {"tiers", TG_JSON},
     {"expression", TG_TEXT}, {"hash", TG_TEXT}, {"context_tokens", TG_INT},
-    {"max_output_tokens", TG_INT}, {"updated_at", TG_TIME}};
+    {"max_output_tokens", TG_INT}, {"vendor", TG_TEXT}, {"dated", TG_TEXT},
+    {"updated_at", TG_TIME}};
 static const struct tg_sort price_sorts[] = {
     TG_SORT("model", TG_SORT_TEXTS, PRICES "model LIKE ? ESCAPE '!' AND form = COALESCE(?, form)",
             "model", "model"),

@@ -40,13 +40,15 @@ struct tg_price_row tg_store_price_row(struct tg_arena *arena, const struct tg_d
     return row;
 }
 
-enum tg_class tg_store_prices(struct tg_db *db, struct tg_arena *arena, struct tg_price_rows *ret,
-                              struct tg_error *err)
+static enum tg_class select_prices(struct tg_db *db, struct tg_arena *arena, const char *model,
+                                   struct tg_price_rows *ret, struct tg_error *err)
 {
     struct tg_price_rows got = {NULL, 0};
     struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(
-        db, "SELECT " TG_PRICE_COLUMNS " FROM model_prices ORDER BY model", NULL, 0, &rows);
+    enum tg_class class = tg_db_select(db,
+                                       "SELECT " TG_PRICE_COLUMNS " FROM model_prices "
+                                       "WHERE model = COALESCE(?, model) ORDER BY model",
+                                       (struct tg_db_value[]){TG_DB_S(model)}, 1, &rows);
 
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
@@ -57,6 +59,23 @@ enum tg_class tg_store_prices(struct tg_db *db, struct tg_arena *arena, struct t
     tg_db_rows_free(rows);
     *ret = got;
     return TG_OK;
+}
+
+enum tg_class tg_store_prices(struct tg_db *db, struct tg_arena *arena, struct tg_price_rows *ret,
+                              struct tg_error *err)
+{
+    return select_prices(db, arena, NULL, ret, err);
+}
+
+enum tg_class tg_store_price(struct tg_db *db, struct tg_arena *arena, const char *model,
+                             const struct tg_price_row **ret, struct tg_error *err)
+{
+    struct tg_price_rows rows;
+    enum tg_class class = select_prices(db, arena, model, &rows, err);
+
+    if (class == TG_OK)
+        *ret = rows.count > 0 ? rows.rows : NULL;
+    return class;
 }
 
 /* --- writing ------------------------------------------------------------------------------- */

@@ -23,6 +23,11 @@ struct tg_price_row tg_store_price_row(struct tg_arena *arena, const struct tg_d
 enum tg_class tg_store_prices(struct tg_db *db, struct tg_arena *arena, struct tg_price_rows *ret,
                               struct tg_error *err) must_check non_null(1, 2, 3);
 
+/* One of them; *ret NULL: there is none of exactly that name. */
+enum tg_class tg_store_price(struct tg_db *db, struct tg_arena *arena, const char *model,
+                             const struct tg_price_row **ret, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
+
 /* Sets all of a model's price; <price> was checked and hashed. <model> may be a pattern. */
 enum tg_class tg_store_price_set(struct tg_db *db, const struct tg_actor *actor, const char *model,
                                  const struct tg_price *price, struct tg_error *err) must_check

@@ -77,9 +77,10 @@ def test_every_form_is_kept(stack: Stack, model: str, options: list[str], expect
         (["--expression", "p - c"], "negative"),
         (["--expression", "1 / c"], "column 3: a division by zero"),
         (["--input", "1", "--output", "1", "--tiers", "5:input=1"], "tiers.0.output"),
-        (["--input", "1", "--output", "1", "--tiers", "5"], "--tiers"),
+        (["--input", "1", "--output", "1", "--tiers", "5"], "tiers.0.input"),
+        (["--input", "1", "--output", "1", "--tiers", "x"], "200000 input=5"),
         (["--input", "1", "--output", "1", "--tools", "magic=1"], "magic"),
-        (["--input", "1", "--output", "1", "--tools", "web_search"], "--tools"),
+        (["--input", "1", "--output", "1", "--tools", "web_search"], "web_search=0.01"),
     ],
 )
 def test_bad_prices_are_refused(stack: Stack, model: str, options: list[str], says: str) -> None:
