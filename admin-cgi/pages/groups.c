@@ -28,7 +28,7 @@ static const struct web_field fields[] = {
      .flags = WEB_REQUIRED,
      .most = 10,
      .help = "prices are multiplied by it; 1 leaves them as they are"},
-    {.name = "description", .label = "Description", .kind = WEB_TEXT, .most = 255},
+    {.name = "description", .label = "Description", .kind = WEB_TEXT, .most = 64},
 };
 const struct web_form_def page_group_form = {
     .fields = fields, .count = TG_COUNT_OF(fields), .view = view, .action = ""};

@@ -170,14 +170,6 @@ static enum web_body body_kind(const struct web_request *request)
                                                                         : WEB_BODY_OTHER;
 }
 
-static enum tg_class body_error(const struct tg_buf *bytes, struct tg_error *err)
-{
-    if (bytes->failed)
-        return tg_fail(err, TG_CLASS_TOO_LARGE, "request_too_large",
-                       "a request has at most %d bytes", WEB_BODY_BYTES_MOST);
-    return TG_OK;
-}
-
 static enum tg_class read_bytes(const struct web_request *request, struct tg_buf *bytes,
                                 struct tg_error *err)
 {
@@ -189,7 +181,7 @@ static enum tg_class read_bytes(const struct web_request *request, struct tg_buf
     if (left > WEB_BODY_BYTES_MOST)
         return tg_fail(err, TG_CLASS_TOO_LARGE, "request_too_large",
                        "a request has at most %d bytes", WEB_BODY_BYTES_MOST);
-    while (left > 0 && !bytes->failed) {
+    while (left > 0) {
         class = web_gate_read(request->gate, piece, (size_t)TG_MIN(left, (long long)sizeof piece),
                               &len, err);
         if (class != TG_OK)
@@ -199,25 +191,20 @@ static enum tg_class read_bytes(const struct web_request *request, struct tg_buf
         tg_buf_add(bytes, piece, len);
         left -= (long long)len;
     }
-    return body_error(bytes, err);
+    return TG_OK;
 }
 
-static enum tg_class read_body(struct web_request *request, struct tg_error *err)
+static enum tg_class take_body(struct web_request *request, const struct tg_buf *bytes,
+                               struct tg_error *err)
 {
-    struct tg_buf bytes;
-    enum tg_class class;
-
-    tg_buf_init(&bytes, WEB_BODY_BYTES_MOST);
-    class = read_bytes(request, &bytes, err);
     request->body_kind = body_kind(request);
-    if (class == TG_OK && bytes.len > 0 && request->body_kind == WEB_BODY_FORM)
-        class = web_params_parse(request->arena, bytes.data, bytes.len, &request->body, err);
-    else if (class == TG_OK && bytes.len > 0 && request->body_kind == WEB_BODY_JSON)
-        class = web_params_json(request->arena, bytes.data, bytes.len, &request->body, err);
-    if (bytes.len > 0)
-        explicit_bzero(bytes.data, bytes.len); /* passwords */
-    tg_buf_done(&bytes);
-    return class;
+    if (bytes->len == 0 || request->method != WEB_POST)
+        return TG_OK;
+    if (request->body_kind == WEB_BODY_FORM)
+        return web_params_parse(request->arena, bytes->data, bytes->len, &request->body, err);
+    if (request->body_kind == WEB_BODY_JSON)
+        return web_params_json(request->arena, bytes->data, bytes->len, &request->body, err);
+    return TG_OK;
 }
 
 static void read_head(struct web_request *request, const struct web_request_rules *rules)
@@ -239,26 +226,41 @@ static void read_head(struct web_request *request, const struct web_request_rule
     web_params_cookies(request->arena, header(request, "cookie"), &request->cookies);
 }
 
+static enum tg_class read_target(struct web_request *request, struct tg_error *err)
+{
+    const char *query = param(request, "QUERY_STRING");
+    enum tg_class class;
+
+    if (!is_host(header(request, "host")))
+        return tg_fail(err, TG_CLASS_INVALID, "bad_host", "this is no host name");
+    request->host = header(request, "host");
+    class = read_path(request, err);
+    return class == TG_OK
+               ? web_params_parse(request->arena, query, strlen(query), &request->query, err)
+               : class;
+}
+
 enum tg_class web_request_read(struct web_gate *gate, struct tg_arena *arena,
                                const struct web_request_rules *rules, struct web_request *ret,
                                struct tg_error *err)
 {
-    const char *query;
+    struct tg_buf bytes;
     enum tg_class class;
 
     *ret = (struct web_request){
         .arena = arena, .gate = gate, .area = "", .path = "", .base = default_base, .host = ""};
     read_head(ret, rules);
     ret->wants_json = wants_json(ret);
-    if (!is_host(header(ret, "host")))
-        return tg_fail(err, TG_CLASS_INVALID, "bad_host", "this is no host name");
-    ret->host = header(ret, "host");
-    query = param(ret, "QUERY_STRING");
-    class = read_path(ret, err);
+    /* The body first, whatever else is wrong: a server that is left with it cuts the answer. */
+    tg_buf_init(&bytes, WEB_BODY_BYTES_MOST);
+    class = read_bytes(ret, &bytes, err);
     if (class == TG_OK)
-        class = web_params_parse(arena, query, strlen(query), &ret->query, err);
-    if (class == TG_OK && ret->method == WEB_POST)
-        class = read_body(ret, err);
+        class = read_target(ret, err);
+    if (class == TG_OK)
+        class = take_body(ret, &bytes, err);
+    if (bytes.len > 0)
+        explicit_bzero(bytes.data, bytes.len); /* passwords */
+    tg_buf_done(&bytes);
     return class;
 }
 

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import subprocess
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -239,3 +240,35 @@ class ConsoleApache(Apache):
 
     def browser(self) -> Browser:
         return Browser(self.port)
+
+
+def run_cgi(site: Site, path: str, method: str = "GET", body: bytes = b"", **env: str) -> Reply:
+    """One run of a program as a web server would start it, with variables of the test's choice.
+    `path` is "users.cgi/7?search=x"."""
+    target, _, query = path.partition("?")
+    name, slash, rest = target.partition("/")
+    variables = {
+        **site.env,
+        "TOLLGATE_CONF": str(site.conf),
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": BASE + name,
+        "PATH_INFO": slash + rest,
+        "REQUEST_URI": BASE + path,
+        "QUERY_STRING": query,
+        "REMOTE_ADDR": "192.0.2.7",
+        "HTTP_HOST": "console.example",
+        "CONTENT_LENGTH": str(len(body)),
+        **env,
+    }
+    program = site.build / "admin-cgi" / "tollgate-console"
+    done = subprocess.run([program], input=body, capture_output=True, env=variables, timeout=60)
+    assert not COMPLAINTS.search(done.stderr.decode(errors="replace")) or "ERROR" in str(
+        done.stderr
+    ), done.stderr.decode()
+    head, _, content = done.stdout.partition(b"\r\n\r\n")
+    headers = [
+        (key, value.strip())
+        for key, _, value in (line.partition(":") for line in head.decode().split("\r\n"))
+    ]
+    status = int(dict((key.lower(), value) for key, value in headers)["status"].split()[0])
+    return Reply(status, headers, content)
