@@ -2,6 +2,7 @@
 
 #include "common/base/log.h"
 #include "fcgi-app/count/prompt.h"
+#include "fcgi-app/endpoint.h"
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
@@ -80,6 +81,18 @@ static enum tg_class set_quote(struct tg_request *req, const struct tg_snapshot 
     return class == TG_OK ? tg_quote_deposit(req, quote, &req->error) : class;
 }
 
+static int64_t count_prompt(const struct tg_request *req)
+{
+    static tg_prompt_fn *const counts[] = {
+        [TG_PROTOCOL_CHAT] = tg_prompt_chat,
+        [TG_PROTOCOL_RESPONSES] = tg_prompt_responses,
+        [TG_PROTOCOL_MESSAGES] = tg_prompt_messages,
+        [TG_PROTOCOL_GEMINI] = tg_prompt_gemini,
+    };
+
+    return counts[req->endpoint->protocol](req->worker->encoders, req->json, req->model);
+}
+
 enum tg_verdict tg_stage_estimate(struct tg_request *req)
 {
     const struct tg_snapshot *snapshot = tg_snapshot_acquire(req->worker->snapshots);
@@ -90,7 +103,7 @@ enum tg_verdict tg_stage_estimate(struct tg_request *req)
                       "The gateway has no routing data yet. Try again later.");
         return TG_ANSWER;
     }
-    req->input_estimate = tg_prompt_chat(req->worker->encoders, req->json, req->model);
+    req->input_estimate = count_prompt(req);
     for (size_t i = 0; i < req->quote_count && class == TG_OK; i++)
         class = set_quote(req, snapshot, &req->quotes[i]);
     tg_snapshot_release(req->worker->snapshots, snapshot);

@@ -39,6 +39,9 @@ endif
 check_PROGRAMS += count-tokens
 count_tokens_SOURCES = tests/unit/count/tokens.c
 count_tokens_LDADD = $(COUNT_LIBS)
+check_PROGRAMS += count-prompts
+count_prompts_SOURCES = tests/unit/count/prompts.c
+count_prompts_LDADD = $(COUNT_LIBS)
 
 # Bills of what it reads, by the dialect that it is in.
 check_PROGRAMS += price-recorded

@@ -102,12 +102,12 @@ static struct tg_value at(struct tg_span text, const char *path)
 /* --- what needs more than a table ---------------------------------------------------------- */
 
 /* Embeddings of some vendors say nothing but the total. */
-void tg_figures_read_chat(struct tg_figures *figures, struct tg_span text)
+void tg_figures_read_chat(struct tg_figures *figures, struct tg_span usage)
 {
-    const struct tg_value usage = at(text, ""), total = at(text, "total_tokens");
+    const struct tg_value whole = at(usage, ""), total = at(usage, "total_tokens");
     int64_t number;
 
-    READ(figures, &usage, chat_places);
+    READ(figures, &whole, chat_places);
     if (figures->figures[TG_FIGURE_INPUT] == 0 && figures->figures[TG_FIGURE_OUTPUT] == 0 &&
         tg_value_count(&total, &number))
         figures->figures[TG_FIGURE_INPUT] = number;

@@ -13,7 +13,11 @@ libcount_a_SOURCES = \
 	fcgi-app/count/image.c fcgi-app/count/image.h \
 	fcgi-app/count/media.c fcgi-app/count/media.h \
 	fcgi-app/count/prompt.c fcgi-app/count/prompt.h \
-	fcgi-app/count/prompt_chat.c
+	fcgi-app/count/prompt_parts.c \
+	fcgi-app/count/prompt_chat.c \
+	fcgi-app/count/prompt_responses.c \
+	fcgi-app/count/prompt_messages.c \
+	fcgi-app/count/prompt_gemini.c
 COUNT_LIBS = libcount.a libregex.a $(BASE_LIBS) $(PCRE2_LIBS)
 
 # The ranks of OpenAI's encodings: VOCABULARY says where from, make-vocabulary makes them.

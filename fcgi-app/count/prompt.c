@@ -58,6 +58,13 @@ void tg_prompt_text(struct tg_prompt *prompt, struct tg_span text)
     tg_estimate_add(&prompt->rough, text.ptr, text.len);
 }
 
+bool tg_prompt_has(const struct tg_json *object, const char *key)
+{
+    const struct tg_json *value;
+
+    return tg_json_get(object, key, &value) == TG_JSON_GOT;
+}
+
 void tg_prompt_member(struct tg_prompt *prompt, const struct tg_json *object, const char *key)
 {
     struct tg_span text;
@@ -174,8 +181,11 @@ void tg_prompt_schema(struct tg_prompt *prompt, const struct tg_json *schema)
     const struct tg_json *inner;
 
     if (tg_json_get_object(schema, "properties", &inner) == TG_JSON_GOT) {
-        add(prompt, ANY_PROPERTIES, 0);
+        int64_t before = prompt->tokens;
+
         tg_json_each(inner, add_property, prompt);
+        if (prompt->tokens > before)
+            add(prompt, ANY_PROPERTIES, 0);
     }
     if (tg_json_get_object(schema, "$defs", &inner) == TG_JSON_GOT)
         tg_json_each(inner, add_definition, prompt);

@@ -17,9 +17,11 @@
 #include "fcgi-app/count/encoders.h"
 #include "fcgi-app/count/estimate.h"
 
-/* Prompt tokens of a Chat body. <encoders> may be NULL. */
-int64_t tg_prompt_chat(const struct tg_encoders *encoders, const struct tg_json *body,
-                       const char *model) must_check non_null(2, 3);
+/* Prompt tokens of a body. <encoders> may be NULL. */
+typedef int64_t tg_prompt_fn(const struct tg_encoders *encoders, const struct tg_json *body,
+                             const char *model);
+tg_prompt_fn tg_prompt_chat, tg_prompt_responses, tg_prompt_messages, tg_prompt_gemini,
+    tg_prompt_embeddings;
 
 /* --- for readers ---------------------------------------------------------------------------- */
 
@@ -37,6 +39,7 @@ void tg_prompt_begin(struct tg_prompt *prompt, const struct tg_encoders *encoder
 int64_t tg_prompt_end(const struct tg_prompt *prompt) must_check non_null(1);
 
 void tg_prompt_text(struct tg_prompt *prompt, struct tg_span text) non_null(1);
+bool tg_prompt_has(const struct tg_json *object, const char *key) must_check non_null(1, 2);
 /* The text of a member; nothing when it is no string. */
 void tg_prompt_member(struct tg_prompt *prompt, const struct tg_json *object, const char *key)
     non_null(1, 2, 3);
@@ -45,6 +48,12 @@ void tg_prompt_name(struct tg_prompt *prompt, struct tg_span name) non_null(1);
 /* A definition with members name and description; <schema> (NULL: none) is that of its input. */
 void tg_prompt_tool(struct tg_prompt *prompt, const struct tg_json *definition,
                     const struct tg_json *schema) non_null(1, 2);
+/* A picture, sound, film or file; <base64> (len 0: none) may tell a picture's size. */
+void tg_prompt_media(struct tg_prompt *prompt, struct tg_span mime_type, struct tg_span base64)
+    non_null(1);
+void tg_prompt_picture(struct tg_prompt *prompt, struct tg_span url, bool low_detail) non_null(1);
+/* A value as it looks when written compactly: the input of a tool. */
+void tg_prompt_value(struct tg_prompt *prompt, const struct tg_json *value) non_null(1, 2);
 /* The properties of a schema, and of what it holds. */
 void tg_prompt_schema(struct tg_prompt *prompt, const struct tg_json *schema) non_null(1, 2);
 

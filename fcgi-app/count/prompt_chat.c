@@ -4,20 +4,11 @@
 
 #include <string.h>
 
-static bool has(const struct tg_json *object, const char *key)
-{
-    const struct tg_json *value;
-
-    return tg_json_get(object, key, &value) == TG_JSON_GOT;
-}
-
 /* {"image_url":{"url":…,"detail":…}}, or the address alone as some clients write it. */
 static void add_image(struct tg_prompt *prompt, const struct tg_json *part)
 {
-    const struct tg_json *image = part;
+    const struct tg_json *image;
     struct tg_span url = {0}, detail = {0};
-    struct tg_image_size size;
-    bool is_known;
 
     if (tg_json_get_object(part, "image_url", &image) == TG_JSON_GOT) {
         (void)tg_json_get_string(image, "url", &url);
@@ -25,23 +16,20 @@ static void add_image(struct tg_prompt *prompt, const struct tg_json *part)
     } else {
         (void)tg_json_get_string(part, "image_url", &url);
     }
-    is_known = url.ptr != NULL && tg_image_size_of_url(url, &size);
-    prompt->tokens += tg_media_image(prompt->model,
-                                     detail.len == 3 && memcmp(detail.ptr, "low", 3) == 0,
-                                     is_known ? &size : NULL);
+    tg_prompt_picture(prompt, url, detail.len == 3 && memcmp(detail.ptr, "low", 3) == 0);
 }
 
 static void add_part(struct tg_prompt *prompt, const struct tg_json *part)
 {
     tg_prompt_member(prompt, part, "text");
     tg_prompt_member(prompt, part, "refusal");
-    if (has(part, "image_url"))
+    if (tg_prompt_has(part, "image_url"))
         add_image(prompt, part);
-    if (has(part, "input_audio"))
+    if (tg_prompt_has(part, "input_audio"))
         prompt->tokens += TG_MEDIA_AUDIO;
-    if (has(part, "video_url"))
+    if (tg_prompt_has(part, "video_url"))
         prompt->tokens += TG_MEDIA_VIDEO;
-    if (has(part, "file"))
+    if (tg_prompt_has(part, "file"))
         prompt->tokens += TG_MEDIA_FILE;
 }
 
