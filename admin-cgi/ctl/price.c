@@ -218,7 +218,8 @@ enum tg_class ctl_cmd_price_check(struct ctl *ctl, const struct ctl_args *args)
     calculation.usage = &usage;
     tg_json_begin_object(&ctl->out);
     tg_json_put_str(&ctl->out, "model", model);
-    tg_json_put_str(&ctl->out, "priced_as", row->model);
+    if (strcmp(row->model, model) != 0)
+        tg_json_put_str(&ctl->out, "pattern", row->model);
     class = tg_calculate(&calculation, &ctl->out, &ctl->err);
     tg_json_end_object(&ctl->out);
     return class;

@@ -78,7 +78,8 @@ static enum tg_class calculate(struct web_page *page)
     tg_json_key(&page->out, "calculation");
     tg_json_begin_object(&page->out);
     tg_json_put_str(&page->out, "model", model);
-    tg_json_put_str(&page->out, "priced_as", row->model);
+    if (strcmp(row->model, model) != 0)
+        tg_json_put_str(&page->out, "pattern", row->model);
     class = tg_calculate(&wish, &page->out, &page->err);
     tg_json_end_object(&page->out);
     return class;
