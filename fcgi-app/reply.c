@@ -81,6 +81,8 @@ enum tg_class tg_reply_begin(struct tg_request *req, int status, const char *con
         add_header(&head, "request-id", req->id_text);
     for (size_t i = 0; i < extra_count; i++)
         add_header(&head, extra[i].name, extra[i].value);
+    for (size_t i = 0; i < req->passed_count; i++)
+        add_header(&head, req->passed[i].name, req->passed[i].value);
     tg_buf_str(&head, "\r\n");
     req->headers_sent = true;
     req->answer_status = status;

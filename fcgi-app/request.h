@@ -22,6 +22,12 @@
 struct tg_worker;
 struct tg_endpoint;
 
+/* A header of the upstream's answer that the client gets (upstream/passed.h). */
+enum { TG_PASSED_MOST = 4 };
+struct tg_passed_header {
+    const char *name, *value;
+};
+
 struct tg_request {
     struct tg_worker *worker;
     struct tg_arena *arena;
@@ -81,6 +87,8 @@ struct tg_request {
     const struct tg_quote *quote;    /* of that attempt */
     const struct tg_quote *trying;   /* of the attempt that runs */
     int answer_status;               /* HTTP status sent or to be sent to the client */
+    struct tg_passed_header passed[TG_PASSED_MOST];
+    size_t passed_count;
     bool headers_sent, content_sent;
     enum tg_end_reason end_reason;
     int64_t first_token_us; /* since started_at_us; 0: none came */

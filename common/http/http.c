@@ -167,6 +167,8 @@ static bool finished(struct tg_http_exchange *x)
         x->ret->end = TG_HTTP_PROTOCOL;
     else
         x->ret->end = end_of_code(x, message->data.result);
+    if (x->ret->end == TG_HTTP_DONE && !x->headers_done)
+        x->ret->end = TG_HTTP_RESET; /* libcurl minds no end inside the headers */
     if (x->ret->end != TG_HTTP_DONE)
         snprintf(x->ret->detail, sizeof x->ret->detail, "%.150s",
                  x->handle->error_text[0] != '\0' ? x->handle->error_text
@@ -243,13 +245,14 @@ static void prepare(struct tg_http_exchange *x)
     for (size_t i = 0; i < x->spec->body_count; i++)
         x->body_total += (int64_t)x->spec->body[i].len;
     x->started_at_us = x->progress_at_us = tg_now_us();
-    tg_buf_init(&x->answer.text, TG_HTTP_HEADER_BYTES_MOST);
+    tg_http_answer_init(&x->answer);
 }
 
-/* A connection that may be of use again goes back; after anything unclear it is closed. */
+/* A connection that may be of use again goes back; after anything unclear it is closed. An answer
+ * without a body may have been one whose body is still to come. */
 static void put_back(struct tg_http_pool *pool, struct tg_http_exchange *x)
 {
-    if (x->ret->end != TG_HTTP_DONE || x->spec->purpose == TG_HTTP_FETCH) {
+    if (x->ret->end != TG_HTTP_DONE || x->spec->purpose == TG_HTTP_FETCH || !x->ret->any_body) {
         tg_http_handle_free(x->handle);
         return;
     }
@@ -279,5 +282,5 @@ void tg_http_exchange(struct tg_http_pool *pool, const struct tg_http_spec *spec
         put_back(pool, &x);
     }
     curl_slist_free_all(x.headers);
-    tg_buf_done(&x.answer.text);
+    tg_http_answer_done(&x.answer);
 }

@@ -10,7 +10,7 @@
 
 #include <curl/curl.h>
 
-#include "common/base/buf.h"
+#include "common/http/answer.h"
 #include "common/http/http.h"
 
 struct tg_http_handle {
@@ -41,14 +41,6 @@ struct tg_http_handle *tg_http_pool_take(struct tg_http_pool *pool, const char *
 void tg_http_pool_give(struct tg_http_pool *pool, struct tg_http_handle *handle) non_null(1, 2);
 const char *tg_http_pool_ca_path(const struct tg_http_pool *pool) non_null(1);
 
-/* Headers of an answer. Caps keep a hostile upstream from filling memory. */
-enum { TG_HTTP_HEADERS_MOST = 256, TG_HTTP_HEADER_BYTES_MOST = 64 * 1024 };
-struct tg_http_answer {
-    int status;
-    size_t count;
-    struct tg_buf text; /* name NUL value NUL, again and again */
-};
-
 struct tg_http_exchange {
     const struct tg_http_spec *spec;
     const struct tg_http_sink *sink;
@@ -63,6 +55,7 @@ struct tg_http_exchange {
     /* what happened so far */
     bool setup_failed, connected, headers_done, flooded, stopped;
     bool address_refused, address_used;
+    int64_t inflated; /* bytes of the body as the sink sees them */
     int64_t started_at_us, progress_at_us, wake_at_us;
     short client_seen; /* poll events of the client that the tick knows of */
 };

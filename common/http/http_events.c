@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { RATIO_FROM = 4 * 1024 * 1024, RATIO_MOST = 200 };
+
 /* --- the request's body -------------------------------------------------------------------- */
 
 size_t tg_http_on_read(char *bytes, size_t size, size_t count, void *context)
@@ -127,37 +129,14 @@ curl_socket_t tg_http_on_socket(void *context, curlsocktype purpose, struct curl
 
 /* --- the answer ---------------------------------------------------------------------------- */
 
-static struct tg_span trimmed(const char *from, const char *end)
-{
-    while (from < end && (*from == ' ' || *from == '\t'))
-        from++;
-    while (end > from && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r' || end[-1] == '\n'))
-        end--;
-    return (struct tg_span){from, (size_t)(end - from)};
-}
-
-static bool keep_line(struct tg_http_answer *answer, const char *line, size_t len)
-{
-    const char *colon = memchr(line, ':', len);
-    struct tg_span name, value;
-
-    if (colon == NULL)
-        return true;
-    name = trimmed(line, colon);
-    value = trimmed(colon + 1, line + len);
-    if (memchr(line, '\0', len) != NULL || ++answer->count > TG_HTTP_HEADERS_MOST)
-        return false;
-    tg_buf_add(&answer->text, name.ptr, name.len);
-    tg_buf_char(&answer->text, '\0');
-    tg_buf_add(&answer->text, value.ptr, value.len);
-    tg_buf_char(&answer->text, '\0');
-    return !answer->text.failed;
-}
-
 static bool headers_end(struct tg_http_exchange *x)
 {
     if (x->answer.status < 200)
         return true; /* 1xx: the real one follows */
+    if (!tg_http_answer_is_framed(&x->answer)) {
+        x->flooded = true;
+        return false;
+    }
     x->headers_done = true;
     x->ret->status = x->answer.status;
     if (x->sink->on_headers == NULL ||
@@ -171,10 +150,8 @@ static bool status_line(struct tg_http_exchange *x)
 {
     long status = 0;
 
-    x->answer.count = 0;
-    tg_buf_reset(&x->answer.text);
     curl_easy_getinfo(x->handle->easy, CURLINFO_RESPONSE_CODE, &status);
-    x->answer.status = (int)status;
+    tg_http_answer_begin(&x->answer, (int)status);
     return true;
 }
 
@@ -192,8 +169,20 @@ size_t tg_http_on_header(char *line, size_t size, size_t count, void *context)
     else if (len <= 2 && (len == 0 || line[0] == '\r' || line[0] == '\n'))
         fine = headers_end(x);
     else
-        fine = keep_line(&x->answer, line, len) || (x->flooded = true, false);
+        fine = tg_http_answer_line(&x->answer, line, len) || (x->flooded = true, false);
     return fine ? len : 0;
+}
+
+/* libcurl inflates whatever comes compressed. True: what came is a bomb. */
+static bool is_bomb(struct tg_http_exchange *x, size_t len)
+{
+    curl_off_t raw = 0;
+
+    x->inflated += (int64_t)len;
+    if (x->inflated < RATIO_FROM)
+        return false;
+    curl_easy_getinfo(x->handle->easy, CURLINFO_SIZE_DOWNLOAD_T, &raw);
+    return x->inflated / RATIO_MOST > raw;
 }
 
 size_t tg_http_on_body(char *bytes, size_t size, size_t count, void *context)
@@ -209,24 +198,14 @@ size_t tg_http_on_body(char *bytes, size_t size, size_t count, void *context)
         x->ret->first_byte_us = tg_now_us() - x->started_at_us;
     }
     x->ret->received_bytes += (int64_t)len;
+    if (is_bomb(x, len)) {
+        x->flooded = true;
+        return 0;
+    }
     fine = x->sink->on_body == NULL || x->sink->on_body(x->sink->context, bytes, len);
     /* After the sink: its wait on a slow client is not the upstream's silence. */
     x->progress_at_us = tg_now_us();
     if (!fine)
         x->stopped = true;
     return fine ? len : 0;
-}
-
-const char *tg_http_answer_header(const struct tg_http_answer *answer, const char *name)
-{
-    const char *at = tg_buf_text(&answer->text), *end = at + answer->text.len;
-
-    while (at < end) {
-        const char *value = at + strlen(at) + 1;
-
-        if (strcasecmp(at, name) == 0)
-            return value;
-        at = value + strlen(value) + 1;
-    }
-    return NULL;
 }

@@ -108,6 +108,7 @@ static void set_connection(struct tg_http_exchange *x)
 
 static void set_tls(struct tg_http_exchange *x)
 {
+    SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2); /* or later */
     SET(x, CURLOPT_SSL_VERIFYPEER, 1L);
     SET(x, CURLOPT_SSL_VERIFYHOST, 2L);
     if (x->ca_path[0] == '\0')

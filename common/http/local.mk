@@ -2,6 +2,7 @@
 libcommon_a_SOURCES += \
 	common/http/http.h \
 	common/http/http_curl.h \
+	common/http/answer.c common/http/answer.h \
 	common/http/address.c common/http/address.h \
 	common/http/http_share.c \
 	common/http/http_pool.c \

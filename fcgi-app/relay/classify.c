@@ -134,6 +134,8 @@ void tg_classify_inside(struct tg_error *error)
 void tg_classify_status(int status, struct tg_span body, const struct tg_retry_hints *hints,
                         int64_t now_unix_us, struct tg_error *ret)
 {
+    if (status < 400) /* a redirect is not followed, and its page is about somewhere else */
+        body.len = 0;
     tg_error_body_read(status, body, ret);
     ret->status = status; /* a whole answer's own status stands */
     tg_classify_inside(ret);

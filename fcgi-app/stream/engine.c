@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { DONE_GRACE_US = 100000 };
+enum { DONE_GRACE_US = 100000, SLOWEST_BYTES_PER_S = 1024 };
 
 /* --- what came ----------------------------------------------------------------------------- */
 
@@ -159,6 +159,18 @@ void tg_stream_done(struct tg_stream *stream)
     tg_buf_done(&stream->content);
 }
 
+/* Single bytes are no sign of life: what counts is that lines end, or are long. */
+static void watch_lines(struct tg_stream *stream, const char *bytes, size_t len)
+{
+    bool ends = memchr(bytes, '\n', len) != NULL || memchr(bytes, '\r', len) != NULL;
+
+    if (ends || stream->line_at_us == 0) {
+        stream->line_at_us = tg_now_us();
+        stream->line_bytes = 0;
+    }
+    stream->line_bytes += len;
+}
+
 bool tg_stream_feed(struct tg_stream *stream, const char *bytes, size_t len)
 {
     struct tg_error error;
@@ -170,13 +182,31 @@ bool tg_stream_feed(struct tg_stream *stream, const char *bytes, size_t len)
     pending = tg_sse_pending(&stream->sse);
     if (pending.len == 6 && memcmp(pending.ptr, "[DONE]", 6) == 0)
         on_done(stream);
+    watch_lines(stream, bytes, len); /* after the writes: a slow client is not the upstream */
     return stream->error.class == TG_OK && !stream->client->gone;
 }
 
-bool tg_stream_tick(const struct tg_stream *stream, int64_t now_us, int64_t *wake_at_us)
+static bool still_flows(struct tg_stream *stream, int64_t now_us, int64_t *wake_at_us)
+{
+    int64_t idle_us = stream->conf.idle_us, due_at_us = stream->line_at_us + idle_us;
+
+    if (idle_us == 0 || stream->line_at_us == 0)
+        return true;
+    if (now_us >= due_at_us) {
+        int64_t passed_us = now_us - stream->line_at_us;
+
+        stream->dribbles =
+            (int64_t)stream->line_bytes < passed_us / 1000000 * SLOWEST_BYTES_PER_S;
+        due_at_us = now_us + 1000000;
+    }
+    *wake_at_us = TG_MIN(*wake_at_us, due_at_us);
+    return !stream->dribbles;
+}
+
+bool tg_stream_tick(struct tg_stream *stream, int64_t now_us, int64_t *wake_at_us)
 {
     if (!stream->done_seen)
-        return true;
+        return still_flows(stream, now_us, wake_at_us);
     *wake_at_us = TG_MIN(*wake_at_us, stream->done_at_us + DONE_GRACE_US);
     return now_us < stream->done_at_us + DONE_GRACE_US;
 }
@@ -265,6 +295,8 @@ void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result
 
     if (late)
         shown.end = TG_HTTP_TIMEOUT_DEADLINE;
+    if (stream->dribbles)
+        shown.end = TG_HTTP_TIMEOUT_IDLE;
     tg_sse_end(&stream->sse); /* a last event without its blank line may hold the usage */
     if (stream->client->gone || stream->error.class != TG_OK)
         return;

@@ -10,7 +10,7 @@
  *           end of stream behind a finish_reason   eof    whole
  *           end of stream otherwise, reset         eof    error
  *           error event; the worker has to end     handler_stop
- *           silence                                timeout
+ *           silence, or a line that does not end   timeout
  *           event over the limit, no JSON          scanner_error
  *           the client has left                    client_gone, ping_fail
  * An upstream that says [DONE] and does not end its stream is let go after a tenth of a second.
@@ -32,6 +32,7 @@ struct tg_stream_conf {
     const char *rename_to; /* what events shall call their model, NULL: leave it */
     size_t event_limit;
     bool refuse_empty; /* an answer without content is a failed attempt */
+    int64_t idle_us;   /* in which a line must end or come at 1 KiB/s; 0: no limit */
 };
 
 struct tg_stream {
@@ -47,8 +48,10 @@ struct tg_stream {
     struct tg_stream_conf conf;
     struct tg_sse sse;
     struct tg_buf preamble, frame, content;
-    bool finish_seen, done_seen;
+    bool finish_seen, done_seen, dribbles;
     int64_t done_at_us;
+    int64_t line_at_us; /* the last line's end, or the first byte */
+    size_t line_bytes;  /* that came since */
 };
 
 void tg_stream_init(struct tg_stream *stream, struct tg_client *client,
@@ -59,7 +62,7 @@ void tg_stream_done(struct tg_stream *stream) non_null(1);
 bool tg_stream_feed(struct tg_stream *stream, const char *bytes, size_t len) must_check
     non_null(1);
 /* False: stop the exchange. Lowers *wake_at_us when it wants to be asked earlier. */
-bool tg_stream_tick(const struct tg_stream *stream, int64_t now_us, int64_t *wake_at_us) must_check
+bool tg_stream_tick(struct tg_stream *stream, int64_t now_us, int64_t *wake_at_us) must_check
     non_null(1, 3);
 /* The exchange has ended as <result> says; <late>: it was stopped for the request's deadline. */
 void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result, bool late)

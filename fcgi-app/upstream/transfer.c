@@ -5,6 +5,7 @@
 #include "fcgi-app/convert/chat_event.h"
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/relay/classify.h"
+#include "fcgi-app/upstream/passed.h"
 #include "fcgi-app/worker.h"
 
 #include <string.h>
@@ -41,6 +42,7 @@ static bool on_headers(void *context, int status, const struct tg_http_answer *a
     const struct tg_conf *conf = tg_worker_settings(transfer->req->worker)->conf;
 
     transfer->most = ERROR_BODY_MOST;
+    tg_passed_take(transfer->req, answer);
     if (status < 200 || status > 299) {
         transfer->take = TG_TAKE_ERROR;
         transfer->retry_after_ms = copy_header(transfer, answer, "retry-after-ms");
@@ -283,8 +285,10 @@ void tg_transfer_run(struct tg_transfer *transfer)
         .rename_to = transfer->call->rename_to,
         .event_limit = (size_t)tg_conf_int(conf, TG_OPTION_STREAM_EVENT_LIMIT),
         .refuse_empty = tg_conf_bool(conf, TG_OPTION_RETRY_EMPTY_ANSWER),
+        .idle_us = limit(transfer->channel->idle_us, conf, TG_OPTION_UPSTREAM_IDLE),
     };
 
+    transfer->req->passed_count = 0;
     tg_buf_init(&transfer->body, 0);
     tg_stream_init(&transfer->stream, transfer->client, &stream_conf);
     exchange(transfer);
