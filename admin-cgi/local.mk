@@ -112,14 +112,14 @@ nobase_dist_pkgdata_DATA += \
 cgidir = $(libexecdir)/tollgate/cgi-bin
 console_areas = sed -n 's/^ROUTE("\([a-z-]*\)".*/\1/p' '$(srcdir)/admin-cgi/access/routes.def' | \
 	sort -u
-all-local: admin-cgi/cgi-bin/made
-admin-cgi/cgi-bin/made: admin-cgi/tollgate-console$(EXEEXT) admin-cgi/access/routes.def
+all-local: admin-cgi/cgi-bin.made
+admin-cgi/cgi-bin.made: admin-cgi/tollgate-console$(EXEEXT) admin-cgi/access/routes.def
 	$(AM_V_GEN)rm -rf admin-cgi/cgi-bin && $(MKDIR_P) admin-cgi/cgi-bin && \
 	for area in `$(console_areas)`; do \
 		ln admin-cgi/tollgate-console$(EXEEXT) admin-cgi/cgi-bin/$$area.cgi || exit 1; \
 	done && touch $@
 clean-local:
-	rm -rf admin-cgi/cgi-bin
+	rm -rf admin-cgi/cgi-bin admin-cgi/cgi-bin.made
 install-exec-hook:
 	$(MKDIR_P) '$(DESTDIR)$(cgidir)'
 	for area in `$(console_areas)`; do \

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "admin-cgi/access/routes.h"
@@ -69,7 +70,7 @@ int main(int argc, char *argv[])
         if (i + 1 < argc && strcmp(argv[i], "--listen") == 0)
             options.address = argv[++i];
         else if (i + 1 < argc && strcmp(argv[i], "--children") == 0)
-            options.children = argv[++i][0] - '0';
+            options.children = (int)strtol(argv[++i], NULL, 10);
         else
             return usage(stderr, 2);
     }

@@ -9,6 +9,8 @@ EXTRA_DIST += conf/make-prices
 nobase_dist_pkgdata_DATA += httpd-examples/apache/tollgate.conf httpd-examples/apache/console.conf \
 	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile \
 	httpd-examples/nginx/tollgate.conf httpd-examples/lighttpd/tollgate.conf \
+	httpd-examples/caddy/console.caddy httpd-examples/nginx/console.conf \
+	httpd-examples/lighttpd/console.conf \
 	httpd-examples/nginx/console.conf httpd-examples/lighttpd/console.conf
 EXTRA_DIST += conf/quickstart conf/quickstart.d
 

@@ -165,8 +165,10 @@ int web_fastcgi_run(const struct web_fastcgi *options)
     pid_t children[WEB_CHILDREN_MOST] = {0}, gone;
     int count = options->children, fd;
 
-    if (count < 1 || count > WEB_CHILDREN_MOST)
+    if (count < 1 || count > WEB_CHILDREN_MOST) {
+        tg_log(TG_LOG_ERROR, "console", "1 to %d children", WEB_CHILDREN_MOST);
         return 2;
+    }
     fd = open_socket(options->address);
     if (fd < 0) {
         tg_log(TG_LOG_ERROR, "console", "%s: %s", options->address, strerror(errno));

@@ -242,6 +242,31 @@ class ConsoleApache(Apache):
         return Browser(self.port)
 
 
+class ConsoleFastCgi:
+    """tollgate-console as a server of its own, or fcgiwrap in front of the same programs."""
+
+    def __init__(self, site: Site, directory: Path, wrapped: bool = False) -> None:
+        self.socket = directory / ("wrap.sock" if wrapped else "console.sock")
+        program = site.build / "admin-cgi" / "tollgate-console"
+        argv = [str(program), "--listen", f"unix:{self.socket}", "--children", "2"]
+        if wrapped:
+            argv = ["/usr/sbin/fcgiwrap", "-f", "-c", "2", "-s", f"unix:{self.socket}"]
+        env = {**site.env, "TOLLGATE_CONF": str(site.conf)}
+        self.process = Process(argv[0].rpartition("/")[2], argv, directory, env=env)
+        self.variables = {
+            "TOLLGATE_CONSOLE": str(self.socket),
+            "TOLLGATE_CGI": str(site.build / "admin-cgi" / "cgi-bin"),
+            "TOLLGATE_CONF": str(site.conf),
+        }
+
+    def start(self) -> None:
+        self.process.start(self.socket.exists)
+        self.socket.chmod(0o666)
+
+    def stop(self) -> None:
+        self.process.stop()
+
+
 def run_cgi(site: Site, path: str, method: str = "GET", body: bytes = b"", **env: str) -> Reply:
     """One run of a program as a web server would start it, with variables of the test's choice.
     `path` is "users.cgi/7?search=x"."""

@@ -18,7 +18,11 @@ class WebServer:
 
     name = ""
 
-    def __init__(self, directory: Path, fcgi_socket: Path) -> None:
+    def __init__(
+        self, directory: Path, fcgi_socket: Path, console: dict[str, str] | None = None
+    ) -> None:
+        """`console`: the variables of the console's example (TOLLGATE_CONSOLE, …)."""
+        self.console = console or {}
         self.directory = directory / self.name
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o755)
         self.fcgi_socket = fcgi_socket
@@ -89,6 +93,7 @@ class Caddy(WebServer):
             "HOME": str(self.directory),
             "XDG_CONFIG_HOME": str(self.directory),
             "XDG_DATA_HOME": str(self.directory),
+            **self.console,
         }
         program = shutil.which("caddy") or "/usr/bin/caddy"
         argv = [program, "run", "--config", str(example), "--adapter", "caddyfile"]
@@ -109,6 +114,9 @@ class Nginx(WebServer):
             "SOCKET": str(self.fcgi_socket),
             "TOP": str(SOURCE),
             "USER": "user www-data;" if os.geteuid() == 0 else "",
+            "CONSOLE": self.console.get("TOLLGATE_CONSOLE", "none"),
+            "CGI": self.console.get("TOLLGATE_CGI", "none"),
+            "CONF": self.console.get("TOLLGATE_CONF", "none"),
         }
         for name, value in fields.items():
             text = text.replace(f"@{name}@", value)
@@ -131,6 +139,7 @@ class Lighttpd(WebServer):
             "TG_PORT": str(self.port),
             "TG_TOP": str(SOURCE),
             "TOLLGATE_SOCKET": str(self.fcgi_socket),
+            **self.console,
         }
         argv = [self.program, "-D", "-f", str(QUICKSTART / "lighttpd.conf")]
         return Process("lighttpd", argv, self.directory, env=env)
