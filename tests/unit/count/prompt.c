@@ -161,7 +161,8 @@ static const struct {
      3 + 6, "be brief\nhi there", 3 + 8},
     {"Messages, blocks", tg_prompt_messages,
      "{\"system\":[{\"type\":\"text\",\"text\":\"s\"}],\"messages\":[{\"role\":\"user\","
-     "\"content\":[{\"type\":\"text\",\"text\":\"a b\"},{\"type\":\"image\",\"source\":{\"type\":\"base64\","
+     "\"content\":[{\"type\":\"text\",\"text\":\"a b\"},"
+     "{\"type\":\"image\",\"source\":{\"type\":\"base64\","
      "\"media_type\":\"image/png\",\"data\":\"" PICTURE "\"}},{\"type\":\"image\",\"source\":"
      "{\"type\":\"url\",\"url\":\"u\"}},{\"type\":\"document\",\"source\":{\"type\":\"base64\","
      "\"media_type\":\"application/pdf\",\"data\":\"AAAA\"}},{\"type\":\"document\",\"source\":"
@@ -179,7 +180,8 @@ static const struct {
     {"Gemini", tg_prompt_gemini,
      "{\"systemInstruction\":{\"parts\":[{\"text\":\"be brief\"}]},\"contents\":["
      "{\"role\":\"user\",\"parts\":[{\"text\":\"hi there\"},{\"inlineData\":"
-     "{\"mimeType\":\"image/png\",\"data\":\"" PICTURE "\"}},{\"fileData\":{\"mimeType\":\"video/mp4\",\"fileUri\":\"u\"}},{\"inline_data\":"
+     "{\"mimeType\":\"image/png\",\"data\":\"" PICTURE "\"}},"
+     "{\"fileData\":{\"mimeType\":\"video/mp4\",\"fileUri\":\"u\"}},{\"inline_data\":"
      "{\"mime_type\":\"audio/wav\",\"data\":\"AAAA\"}}]},{\"role\":\"model\",\"parts\":["
      "{\"functionCall\":{\"name\":\"f\",\"args\":{\"a\":1}}}]},{\"role\":\"user\",\"parts\":["
      "{\"functionResponse\":{\"name\":\"f\",\"response\":{\"b\":2}}}]}]}",
