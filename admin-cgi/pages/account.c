@@ -39,22 +39,49 @@ static const struct web_field profile_fields[] = {
      .flags = WEB_REQUIRED,
      .most = 64,
      .help = "days and times are shown in it: UTC, Europe/Berlin, Asia/Kolkata"},
+    {.name = "accept_unpriced",
+     .label = "Pay the default price for models that have none",
+     .kind = WEB_BOOL,
+     .help = "otherwise requests for such models are refused"},
 };
 const struct web_form_def page_account_profile_form = {
     .fields = profile_fields, .count = TG_COUNT_OF(profile_fields), .view = view_profile};
 
+/* What one accepts: USD per 1M tokens, and whether it is one's own choice at all. */
+static void put_default_price(struct web_page *page)
+{
+    const struct tg_conf *conf = page->site->conf;
+
+    tg_json_key(&page->out, "default_price");
+    tg_json_begin_object(&page->out);
+    tg_json_put_str(&page->out, "rule", tg_conf_text(conf, TG_OPTION_PRICE_UNPRICED));
+    tg_json_put_str(&page->out, "input", tg_conf_text(conf, TG_OPTION_PRICE_DEFAULT_INPUT));
+    tg_json_put_str(&page->out, "output", tg_conf_text(conf, TG_OPTION_PRICE_DEFAULT_OUTPUT));
+    tg_json_end_object(&page->out);
+}
+
 enum tg_class page_account_profile(struct web_page *page)
 {
+    struct tg_person *person = NULL;
+    enum tg_class class;
+
     tg_json_put_str(&page->out, "title", "Profile");
     put_back(page);
     tg_json_put_str(&page->out, "time_zone", page->who.zone);
-    return TG_OK;
+    put_default_price(page);
+    class = page_person_find(page, page->who.user_id, &person);
+    if (class == TG_OK)
+        tg_json_put_bool(&page->out, "accept_unpriced", person->accept_unpriced);
+    return class;
 }
 
 enum tg_class page_account_profile_set(struct web_page *page)
 {
-    const struct tg_person_change wish = {.id = page->who.user_id,
-                                          .time_zone = web_text(page, "time_zone")};
+    const bool accepts = web_number(page, "accept_unpriced") != 0;
+    const struct tg_person_change wish = {
+        .id = page->who.user_id,
+        .time_zone = web_text(page, "time_zone"),
+        .accept_unpriced = web_given(page, "accept_unpriced") ? &accepts : NULL};
     enum tg_class class;
 
     if (!web_zone_ok(wish.time_zone))

@@ -36,6 +36,7 @@ void page_person_write(struct web_page *page, const struct tg_person *person)
     tg_json_put_str(out, "group_name", person->group_name);
     tg_json_put_str(out, "team", person->team);
     tg_json_put_str(out, "time_zone", person->time_zone);
+    tg_json_put_bool(out, "accept_unpriced", person->accept_unpriced);
     tg_json_put_int(out, "quota", person->quota);
     tg_json_put_int(out, "used_quota", person->used_quota);
     tg_json_put_int(out, "request_count", person->request_count);

@@ -116,6 +116,9 @@ static const struct web_field fields[] = {
      .kind = WEB_TEXT,
      .most = 64,
      .help = "a free word to filter and to sum by"},
+    {.name = "accept_unpriced",
+     .label = "Pays the default price for models that have none",
+     .kind = WEB_BOOL},
 };
 const struct web_form_def page_user_form = {
     .fields = fields, .count = TG_COUNT_OF(fields), .view = view, .partial = true};
@@ -170,11 +173,14 @@ enum tg_class page_user(struct web_page *page)
 
 enum tg_class page_user_change(struct web_page *page)
 {
-    struct tg_person_change wish = {.id = page->id,
-                                    .role = web_text_or_null(page, "role"),
-                                    .status = web_text_or_null(page, "status"),
-                                    .group_name = web_text_or_null(page, "group_name"),
-                                    .team = web_text_or_null(page, "team")};
+    const bool accepts = web_number(page, "accept_unpriced") != 0;
+    struct tg_person_change wish = {
+        .id = page->id,
+        .role = web_text_or_null(page, "role"),
+        .status = web_text_or_null(page, "status"),
+        .group_name = web_text_or_null(page, "group_name"),
+        .team = web_text_or_null(page, "team"),
+        .accept_unpriced = web_given(page, "accept_unpriced") ? &accepts : NULL};
     struct tg_person *person = NULL;
     enum tg_class class = find_below(page, &person);
 

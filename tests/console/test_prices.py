@@ -10,7 +10,7 @@ import pytest
 from conftest import Person, numbers
 from harness.checks import is_ok
 from harness.console import BASE, Browser
-from harness.stack import Stack
+from harness.stack import Account, Stack
 
 PAGE = BASE + "prices.cgi"
 
@@ -179,6 +179,33 @@ def test_a_change_reaches_the_workers(root: Browser, stack: Stack) -> None:
     stack.wait_model(account, model)
     is_ok(account.chat(model))
     account.wait_spent(20_000)
+
+
+@pytest.mark.books_differ("the default price")
+def test_a_person_accepts_the_default_price(
+    root: Browser, people: Callable[..., Person], stack: Stack
+) -> None:
+    """One's own choice, on one's own page; it holds for the very next request."""
+    user = people()
+    model = new_name()
+    stack.channel(f"for-{model}", [model])
+    stack.site.ctl("credit", user.name, "5")
+    account = Account(stack, user.name, 2_500_000)
+    account.token = account.new_token()["token"]
+    stack.wait_model(account, model)
+    assert account.chat(model).error["code"] == "price_not_configured"
+    profile = user.browser.api("GET", "account/profile").json
+    assert profile["accept_unpriced"] is False
+    assert profile["default_price"] == {"rule": "opt_in", "input": "75", "output": "75"}
+    user.browser.visit(BASE + "account.cgi/profile")
+    assert user.browser.submit("/profile", accept_unpriced="true").status == 200
+    stack.simulator.behave(model, "ok", p=1000, c=10)
+    is_ok(account.chat(model))
+    account.wait_spent(37_875)
+    changed = root.api("POST", f"users/{user.id}", {"accept_unpriced": False})
+    assert changed.status == 200
+    assert account.chat(model).status == 400
+    assert user.browser.api("GET", "account/profile").json["accept_unpriced"] is False
 
 
 def test_who_may_not_set_prices(people: Callable[..., Person]) -> None:

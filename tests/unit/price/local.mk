@@ -27,4 +27,4 @@ unit_price_json_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 
 unit_price_reports_SOURCES = tests/unit/price/reports.c
 unit_price_reports_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-unit_price_reports_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+unit_price_reports_LDADD = libconvert.a $(COMMON_LIBS) $(CMOCKA_LIBS)

@@ -4,6 +4,9 @@
 #include "tests/unit/unit.h"
 
 #include "common/price/price.h"
+#include "fcgi-app/convert/usage_figures.h"
+
+#include <string.h>
 
 #define INCLUDES TG_USAGE_INPUT_INCLUDES_CACHE
 #define EXCLUDES TG_USAGE_INPUT_EXCLUDES_CACHE
@@ -102,10 +105,103 @@ static void fr15_a_tier_counts_what_was_read_in_any_dialect(void **state)
     }
 }
 
+/* The reports' own inputs, event by event, through the readers of their dialects. */
+enum { EVENTS_MOST = 2 };
+static const struct {
+    const char *report;
+    enum tg_figures_dialect dialect;
+    const char *events[EVENTS_MOST];
+    int64_t quota;
+} inputs[] = {
+    {"FR06", TG_FIGURES_MESSAGES,
+     {"{\"usage\":{\"input_tokens\":10,\"cache_creation_input_tokens\":8000,"
+      "\"cache_read_input_tokens\":0,\"output_tokens\":200}}"},
+     16515},
+    {"FR08", TG_FIGURES_CHAT,
+     {"{\"usage\":{\"prompt_tokens\":5000,\"prompt_tokens_details\":{\"cached_tokens\":4000},"
+      "\"completion_tokens\":100,\"total_tokens\":5100}}"},
+     2850},
+    {"FR10", TG_FIGURES_MESSAGES,
+     {"{\"type\":\"message_start\",\"message\":{\"id\":\"msg_3\",\"usage\":{\"input_tokens\":8000,"
+      "\"output_tokens\":0}}}",
+      "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{"
+      "\"input_tokens\":20,\"cache_creation_input_tokens\":0,"
+      "\"cache_read_input_tokens\":7980,\"output_tokens\":40}}"},
+     1527},
+    {"FR11", TG_FIGURES_MESSAGES,
+     {"{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":12,"
+      "\"output_tokens\":1}}}",
+      "{\"type\":\"message_delta\",\"usage\":{\"input_tokens\":900,\"output_tokens\":30}}"},
+     1575},
+    {"FR11, second run", TG_FIGURES_MESSAGES,
+     {"{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":12,"
+      "\"output_tokens\":1}}}",
+      "{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":30}}"},
+     243},
+    {"FR13", TG_FIGURES_MESSAGES,
+     {"{\"usage\":{\"input_tokens\":0,\"cache_creation_input_tokens\":1020,\"cache_creation\":{"
+      "\"ephemeral_5m_input_tokens\":240,\"ephemeral_1h_input_tokens\":700},"
+      "\"cache_read_input_tokens\":0,\"output_tokens\":0}}"},
+     2700},
+    {"FR16, Anthropic", TG_FIGURES_MESSAGES,
+     {"{\"usage\":{\"input_tokens\":10,\"cache_read_input_tokens\":990,"
+      "\"cache_creation_input_tokens\":0,\"output_tokens\":5}}"},
+     201},
+    {"FR16, OpenAI", TG_FIGURES_CHAT,
+     {"{\"usage\":{\"prompt_tokens\":1000,\"prompt_tokens_details\":{\"cached_tokens\":990},"
+      "\"completion_tokens\":5,\"total_tokens\":1005}}"},
+     201},
+    {"FR16, broken", TG_FIGURES_CHAT,
+     {"{\"usage\":{\"prompt_tokens\":10,\"prompt_tokens_details\":{\"cached_tokens\":990},"
+      "\"completion_tokens\":5}}"},
+     201},
+};
+
+static void the_reports_own_inputs_are_billed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(inputs); i++) {
+        struct tg_figures figures;
+        struct tg_usage usage;
+        int64_t quota = -1;
+
+        tg_figures_init(&figures, inputs[i].dialect);
+        for (size_t j = 0; j < EVENTS_MOST && inputs[i].events[j] != NULL; j++)
+            tg_figures_read(&figures, (struct tg_span){inputs[i].events[j],
+                                                       strlen(inputs[i].events[j])});
+        assert_true(tg_figures_usage(&figures, &usage));
+        assert_int_equal(tg_bill(&reference, &usage, "1", NULL, &quota), TG_OK);
+        if (quota != inputs[i].quota)
+            fail_msg("%s: %lld", inputs[i].report, (long long)quota);
+    }
+}
+
+/* FR16: the same request means the same usage, whoever told it. */
+static void both_dialects_come_to_one_usage(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(inputs); i++) {
+        struct tg_figures figures;
+        struct tg_usage usage;
+
+        if (strncmp(inputs[i].report, "FR16", 4) != 0)
+            continue;
+        tg_figures_init(&figures, inputs[i].dialect);
+        tg_figures_read(&figures, (struct tg_span){inputs[i].events[0],
+                                                   strlen(inputs[i].events[0])});
+        assert_true(tg_figures_usage(&figures, &usage));
+        assert_int_equal(tg_usage_base_tokens(&usage), 10);
+        assert_int_equal(usage.cache_read, 990);
+        assert_int_equal(tg_usage_input_total(&usage), 1000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stated_values_are_billed),
+        cmocka_unit_test(the_reports_own_inputs_are_billed),
+        cmocka_unit_test(both_dialects_come_to_one_usage),
         cmocka_unit_test(every_form_sees_the_same_usage),
         cmocka_unit_test(fr15_a_tier_counts_what_was_read_in_any_dialect),
     };
