@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/conf/units.h"
+#include "common/http/url.h"
 #include "common/store/channel.h"
 #include "common/store/view.h"
 
@@ -56,6 +57,19 @@ static enum tg_class read_pairs(struct ctl *ctl, const struct ctl_args *args, co
     return class;
 }
 
+/* A channel that has a proxy trusts it with names and addresses. */
+static enum tg_class check_reach(struct ctl *ctl, const struct tg_channel_new *channel)
+{
+    struct tg_cidr *allow;
+    size_t count;
+    enum tg_class class = tg_cidrs_parse(
+        ctl->arena, tg_conf_text(ctl->conf, TG_OPTION_NET_CHANNEL_ALLOW), &allow, &count, &ctl->err);
+
+    if (class != TG_OK || channel->proxy[0] != '\0')
+        return class;
+    return tg_url_check_reach(channel->base_url, allow, count, &ctl->err);
+}
+
 static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
                                   struct tg_channel_new *channel)
 {
@@ -66,7 +80,9 @@ static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
     ctl_list(ctl->arena, ctl_option(args, "--models"), &channel->models, &channel->model_count);
     ctl_list(ctl->arena, ctl_option_or(args, "--groups", "default"), &channel->groups,
              &channel->group_count);
-    class = ctl_option_int(args, "--priority", &channel->priority, &ctl->err);
+    class = check_reach(ctl, channel);
+    if (class == TG_OK)
+        class = ctl_option_int(args, "--priority", &channel->priority, &ctl->err);
     if (class == TG_OK)
         class = ctl_option_int(args, "--weight", &channel->weight, &ctl->err);
     if (class == TG_OK)

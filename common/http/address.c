@@ -77,12 +77,37 @@ static const uint8_t *embedded_v4(const uint8_t *bytes)
     return NULL;
 }
 
+bool tg_address_is_never_reached(const struct tg_address *address)
+{
+    static const struct {
+        uint8_t base[4];
+        uint8_t prefix_len;
+    } never_v4[] = {
+        {{0, 0, 0, 0}, 8},         /* connects to this machine */
+        {{169, 254, 0, 0}, 16},    /* link-local, metadata */
+        {{100, 100, 100, 200}, 32}, /* metadata in one cloud, inside carrier-grade NAT */
+        {{224, 0, 0, 0}, 4},       /* multicast */
+        {{255, 255, 255, 255}, 32},
+    };
+    static const uint8_t metadata_v6[16] = {0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54};
+    static const uint8_t unspecified[16] = {0};
+    const uint8_t *bytes = address->bytes, *v4 = embedded_v4(bytes);
+
+    for (size_t i = 0; v4 != NULL && i < TG_COUNT_OF(never_v4); i++)
+        if (prefix_is(v4, never_v4[i].base, never_v4[i].prefix_len))
+            return true;
+    return (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) || bytes[0] == 0xff ||
+           memcmp(bytes, metadata_v6, 16) == 0 || memcmp(bytes, unspecified, 16) == 0;
+}
+
 bool tg_address_may_reach(const struct tg_address *address, const struct tg_cidr *allow,
                           size_t allow_count)
 {
     const uint8_t *v4 = embedded_v4(address->bytes);
     struct tg_address plain;
 
+    if (tg_address_is_never_reached(address))
+        return false;
     if (allow_count > 0 && tg_cidrs_match(allow, allow_count, address))
         return true;
     if (v4 == NULL)

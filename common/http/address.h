@@ -12,6 +12,8 @@
 
 #include "common/conf/units.h"
 
+/* Link-local, cloud metadata, unspecified, multicast: no list of an operator's opens them. */
+bool tg_address_is_never_reached(const struct tg_address *address) must_check non_null(1);
 bool tg_address_may_reach(const struct tg_address *address, const struct tg_cidr *allow,
                           size_t allow_count) must_check non_null(1);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/http/url.h"
 #include "common/store/check.h"
 #include "common/store/routing.h"
 
@@ -11,20 +12,7 @@ enum { KEY_LIMIT = 8000, HINT_BYTES = 4, LONG_KEY = 16 };
 
 enum tg_class tg_channel_check_url(const char *url, struct tg_error *err)
 {
-    const char *host = strncmp(url, "https://", 8) == 0  ? url + 8
-                       : strncmp(url, "http://", 7) == 0 ? url + 7
-                                                         : NULL;
-    size_t len = strlen(url);
-
-    for (const char *at = url; *at != '\0'; at++)
-        if (*at <= 0x20 || *at >= 0x7f || strchr("\"'<>\\^`{|}#?", *at) != NULL)
-            host = NULL;
-    if (host == NULL || *host == '\0' || *host == '/' || len > 512 ||
-        memchr(host, '@', strcspn(host, "/")) != NULL)
-        return tg_fail(err, TG_CLASS_INVALID, "invalid_url",
-                       "a base URL is http(s)://HOST[:PORT][/PATH] without account, query and "
-                       "fragment");
-    return TG_OK;
+    return tg_url_check(url, err);
 }
 
 static enum tg_class check_count(size_t count, struct tg_error *err)

@@ -13,3 +13,9 @@ unit_http_failure_SOURCES = tests/unit/http/failure.c $(HTTP_TEST_HELPERS)
 unit_http_failure_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_http_failure_LDADD = $(HTTP_TEST_LIBS)
 TESTS += unit-http-address unit-http-request unit-http-failure
+
+check_PROGRAMS += unit-http-rebind
+unit_http_rebind_SOURCES = tests/unit/http/rebind.c $(HTTP_TEST_HELPERS)
+unit_http_rebind_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_http_rebind_LDADD = $(HTTP_TEST_LIBS)
+TESTS += unit-http-rebind

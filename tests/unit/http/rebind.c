@@ -1,0 +1,127 @@
+/* A name that means something else each time it is asked for (DNS rebinding, S1).
+ *
+ * This program's getaddrinfo stands in front of the C library's: libcurl finds it first. 127.0.0.1
+ * plays the public address, being the only one allowed; 127.0.0.2 plays the private one.
+ */
+#include "tests/unit/unit.h"
+
+#include "tests/unit/http/exchange.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static const struct tg_cidr only_public[1] = {
+    {.base = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}}, .prefix_len = 128},
+};
+
+/* Addresses of the next answers, one text per question: "a b" are two addresses. */
+static const char *const *script;
+static atomic_int asked;
+
+static struct addrinfo *make(const char *address, const char *service)
+{
+    struct addrinfo *info = calloc(1, sizeof *info + sizeof(struct sockaddr_in));
+    struct sockaddr_in *in = (struct sockaddr_in *)(info + 1);
+
+    in->sin_family = AF_INET;
+    in->sin_port = htons((uint16_t)(service != NULL ? strtol(service, NULL, 10) : 0));
+    if (inet_pton(AF_INET, address, &in->sin_addr) != 1)
+        abort();
+    info->ai_family = AF_INET;
+    info->ai_socktype = SOCK_STREAM;
+    info->ai_protocol = IPPROTO_TCP;
+    info->ai_addrlen = sizeof *in;
+    info->ai_addr = (struct sockaddr *)in;
+    return info;
+}
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                struct addrinfo **ret)
+{
+    char line[64];
+    char *rest = line, *word;
+    struct addrinfo **end = ret;
+
+    (void)hints;
+    if (node == NULL || strcmp(node, "rebind.test") != 0)
+        abort();
+    snprintf(line, sizeof line, "%s", script[atomic_fetch_add(&asked, 1)]);
+    *ret = NULL;
+    while ((word = strsep(&rest, " ")) != NULL) {
+        *end = make(word, service);
+        end = &(*end)->ai_next;
+    }
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *info)
+{
+    while (info != NULL) {
+        struct addrinfo *next = info->ai_next;
+
+        free(info);
+        info = next;
+    }
+}
+
+static void say_ok(struct test_server *server, int fd, int connection)
+{
+    (void)connection;
+    if (test_read_request(server, fd))
+        test_send_answer(fd, 200, "", "ok");
+}
+
+/* One exchange with fresh connections and a fresh cache of names. */
+static enum tg_http_end ask(const struct test_server *server)
+{
+    struct tg_http_pool *pool = test_pool(0);
+    struct recorded recorded = {0};
+    struct tg_http_result result;
+    struct tg_http_spec spec;
+    char url[64];
+
+    snprintf(url, sizeof url, "http://rebind.test:%d/", server->port);
+    spec = test_spec(url);
+    spec.allow = only_public;
+    result = test_exchange(pool, &spec, &recorded);
+    tg_buf_done(&recorded.body);
+    tg_http_pool_free(pool);
+    return result.end;
+}
+
+static void every_address_is_checked_when_it_is_used(void **state)
+{
+    static const char *const answers[] = {
+        "127.0.0.1",           /* public: the check of yesterday */
+        "127.0.0.2",           /* and rebound */
+        "127.0.0.2 127.0.0.1", /* both: only the public one is connected to */
+        "127.0.0.2 10.0.0.5 169.254.169.254 0.0.0.0",
+    };
+    static const enum tg_http_end ends[] = {TG_HTTP_DONE, TG_HTTP_REFUSED_ADDRESS, TG_HTTP_DONE,
+                                            TG_HTTP_REFUSED_ADDRESS};
+    struct test_server server;
+
+    (void)state;
+    script = answers;
+    test_server_start(&server, say_ok);
+    for (size_t i = 0; i < TG_COUNT_OF(ends); i++)
+        assert_int_equal(ask(&server), ends[i]);
+    assert_int_equal(atomic_load(&asked), TG_COUNT_OF(answers));
+    test_server_stop(&server);
+    assert_int_equal(server.requests, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_address_is_checked_when_it_is_used),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
