@@ -134,12 +134,12 @@ def same(now: sites.Seen, before: sites.Seen) -> None:
 
 
 def only_its_own_may_read() -> None:
-    """The web server reaches the socket, and none of the secrets."""
+    """The web server reaches the socket, and neither the master key nor the spool."""
     for path in [*ETC.iterdir(), Path("/var/spool/tollgate")]:
         mode = path.stat().st_mode
         assert mode & 0o007 == 0, f"{path} {mode:o}"
     can = ["setpriv", "--reuid", "www-data", "--regid", "www-data", "--init-groups"]
-    for path in (ETC / "tollgate.secrets", ETC / "tollgate.conf", "/var/spool/tollgate"):
+    for path in (ETC / "tollgate.secrets", "/var/spool/tollgate"):
         assert subprocess.run([*can, "test", "-r", str(path)]).returncode == 1, path
     assert subprocess.run([*can, "test", "-w", "/run/tollgate/tollgate.sock"]).returncode == 0
 
