@@ -58,6 +58,7 @@ static void probe(struct tg_worker *worker, bool *ret_redis, bool *ret_main_db)
         seen.redis = redis_answers(worker);
         seen.main_db = main_db_answers(worker);
         seen.probed_at_us = tg_now_us();
+        tg_ledger_probed(worker->ledger, seen.redis);
     }
     *ret_redis = seen.redis;
     *ret_main_db = seen.main_db;
@@ -66,16 +67,22 @@ static void probe(struct tg_worker *worker, bool *ret_redis, bool *ret_main_db)
 
 void tg_answer_ready(struct tg_request *req)
 {
+    static const char *const money_names[] = {[TG_LEDGER_ONLINE] = "online",
+                                              [TG_LEDGER_OFFLINE] = "offline",
+                                              [TG_LEDGER_SINGLE] = "single"};
     struct tg_worker *worker = req->worker;
     bool redis, main_db, draining = atomic_load(&worker->draining);
     int64_t age_us = tg_snapshot_age_us(worker->snapshots);
+    enum tg_ledger_money money;
     bool ready;
     struct tg_json_writer json;
     struct tg_buf body;
 
     probe(worker, &redis, &main_db);
-    /* Accounts that are live already need Redis alone; nobody is served without it. */
-    ready = !draining && age_us >= 0 && redis && tg_spool_is_healthy(worker->spool);
+    money = tg_ledger_money(worker->ledger);
+    /* Accounts that are live already need Redis alone; without it money is in MySQL. */
+    ready = !draining && age_us >= 0 && tg_spool_is_healthy(worker->spool) &&
+            (money == TG_LEDGER_ONLINE ? redis : main_db);
     tg_buf_init(&body, 0);
     tg_json_writer_init(&json, &body);
     tg_json_begin_object(&json);
@@ -84,6 +91,7 @@ void tg_answer_ready(struct tg_request *req)
     tg_json_put_str(&json, "node", worker->node);
     tg_json_put_str(&json, "redis", redis ? "up" : "down");
     tg_json_put_str(&json, "ledger", tg_ledger_is_up(worker->ledger) ? "up" : "down");
+    tg_json_put_str(&json, "money", money_names[money]);
     tg_json_put_str(&json, "main_database", main_db ? "up" : "down");
     tg_json_put_str(&json, "spool", tg_spool_is_healthy(worker->spool) ? "healthy" : "failing");
     tg_json_put_int(&json, "snapshot_age_ms", age_us < 0 ? -1 : age_us / 1000);

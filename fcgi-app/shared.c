@@ -13,6 +13,7 @@ struct tg_shared {
     _Alignas(64) _Atomic int64_t counters[TG_COUNTER__COUNT];
     _Alignas(64) _Atomic int64_t stage_us[TG_STAGE__COUNT];
     _Atomic int64_t stage_count[TG_STAGE__COUNT];
+    struct tg_money_mode money;
     struct slot slots[];
 };
 
@@ -64,6 +65,11 @@ void tg_shared_count(struct tg_shared *shared, enum tg_counter counter, int64_t 
 int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counter)
 {
     return atomic_load_explicit(&shared->counters[counter], memory_order_relaxed);
+}
+
+struct tg_money_mode *tg_shared_money(struct tg_shared *shared)
+{
+    return &shared->money;
 }
 
 void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us)

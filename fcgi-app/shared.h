@@ -9,6 +9,7 @@
 #ifndef TOLLGATE_SHARED_H
 #define TOLLGATE_SHARED_H
 
+#include "common/ledger/mode.h"
 #include "fcgi-app/request.h"
 
 enum tg_gauge {
@@ -45,6 +46,8 @@ void tg_shared_worker_died(struct tg_shared *shared, int worker) non_null(1);
 void tg_shared_count(struct tg_shared *shared, enum tg_counter counter, int64_t more) non_null(1);
 int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counter) non_null(1);
 void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us) non_null(1);
+/* Is this node's money online? */
+struct tg_money_mode *tg_shared_money(struct tg_shared *shared) non_null(1);
 /* Sum of microseconds and number of observations of a stage. */
 void tg_shared_stage_sum(const struct tg_shared *shared, enum tg_stage stage, int64_t *ret_us,
                          int64_t *ret_count) non_null(1, 3, 4);

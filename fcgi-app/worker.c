@@ -89,6 +89,11 @@ static enum tg_class open_ledger(struct tg_worker *worker, const struct tg_conf 
         .node = worker->node,
         .worker = worker->spool_id,
         .lease_us = tg_conf_int(conf, TG_OPTION_HOLD_LEASE),
+        .may_go_offline = true,
+        .single = strcmp(tg_conf_text(conf, TG_OPTION_REDIS_ADDRESS), TG_KV_NONE) == 0,
+        .mode = tg_shared_money(worker->shared),
+        .offline_after_us = tg_conf_int(conf, TG_OPTION_LEDGER_OFFLINE_AFTER),
+        .allowance_quota = tg_conf_int(conf, TG_OPTION_LEDGER_OFFLINE_ALLOWANCE),
     };
 
     worker->ledger = tg_ledger_new(&ledger);

@@ -1,6 +1,8 @@
 /* audit. */
 #include "admin-cgi/ctl/commands.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "common/base/clock.h"
@@ -119,37 +121,86 @@ static void put_lists(struct ctl *ctl, const struct tg_audit_report *report)
     tg_json_end_array(&ctl->out);
 }
 
-enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
+static void put_report(struct ctl *ctl, const struct tg_audit_report *report, int64_t broken_id)
 {
-    struct tg_audit_report *report = tg_arena_calloc(ctl->arena, 1, sizeof *report);
-    struct tg_audit audit = {.journal_keep_us =
-                                 tg_conf_int(ctl->conf, TG_OPTION_LEDGER_JOURNAL_KEEP)};
-    int64_t broken_id = 0;
-    enum tg_class class = ctl_open_main(ctl);
-
-    (void)args;
-    if (class == TG_OK)
-        class = ctl_open_log(ctl);
-    if (class == TG_OK)
-        class = ctl_open_redis(ctl);
-    if (class == TG_OK)
-        class = tg_kv_acquire(ctl->kv, tg_now_us() + redis_wait_us, &audit.kv, &ctl->err);
-    audit.main_db = ctl->main_db;
-    audit.log_db = ctl->log_db;
-    if (class == TG_OK)
-        class = tg_audit_run(&audit, ctl->arena, report, &ctl->err);
-    tg_kv_release(audit.kv);
-    if (class == TG_OK)
-        class = tg_change_chain_check(ctl->main_db, &broken_id, &ctl->err);
-    if (class != TG_OK)
-        return class;
-    report->clean = report->clean && broken_id == 0;
     tg_json_begin_object(&ctl->out);
     put_sums(ctl, report);
     put_spool(ctl);
     put_lists(ctl, report);
     tg_json_put_int(&ctl->out, "changes_broken_at", broken_id);
     tg_json_end_object(&ctl->out);
-    ctl->failed = !report->clean;
-    return TG_OK;
+}
+
+static enum tg_class run_once(struct ctl *ctl, const struct tg_audit *audit)
+{
+    struct tg_audit_report *report = tg_arena_calloc(ctl->arena, 1, sizeof *report);
+    struct tg_arena *arena = tg_arena_new(); /* of one run: --watch has many */
+    int64_t broken_id = 0;
+    enum tg_class class = tg_audit_run(audit, arena, report, &ctl->err);
+
+    if (class == TG_OK)
+        class = tg_change_chain_check(ctl->main_db, &broken_id, &ctl->err);
+    if (class == TG_OK) {
+        report->clean = report->clean && broken_id == 0;
+        ctl->failed = !report->clean;
+        put_report(ctl, report, broken_id);
+    }
+    tg_arena_free(arena);
+    return class;
+}
+
+/* A line for each run, and an end at the first that is not clean. */
+static void print_run(struct ctl *ctl)
+{
+    char at[TG_TIME_TEXT];
+
+    tg_time_format(tg_unix_us(), at);
+    if (ctl->json)
+        printf("%s\n", tg_buf_text(&ctl->buf));
+    else
+        printf("%s %s\n", at, ctl->failed ? "NOT clean" : "clean");
+    fflush(stdout);
+    tg_buf_reset(&ctl->buf);
+    tg_json_writer_init(&ctl->out, &ctl->buf);
+}
+
+static enum tg_class run_all(struct ctl *ctl, const struct ctl_args *args,
+                             const struct tg_audit *audit)
+{
+    int64_t seconds = 0, times = INT64_MAX;
+    enum tg_class class = ctl_option_int(args, "--watch", &seconds, &ctl->err);
+
+    if (class == TG_OK)
+        class = ctl_option_int(args, "--times", &times, &ctl->err);
+    if (class == TG_OK && (seconds < 0 || seconds > 86400 || times < 1))
+        class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--watch is 1 to 86400");
+    if (class == TG_OK)
+        class = run_once(ctl, audit);
+    for (int64_t i = 1; class == TG_OK && seconds > 0 && !ctl->failed && i < times; i++) {
+        print_run(ctl);
+        tg_clock_sleep_us(seconds * 1000000);
+        class = run_once(ctl, audit);
+    }
+    return class;
+}
+
+enum tg_class ctl_cmd_audit(struct ctl *ctl, const struct ctl_args *args)
+{
+    bool single = strcmp(tg_conf_text(ctl->conf, TG_OPTION_REDIS_ADDRESS), TG_KV_NONE) == 0;
+    struct tg_audit audit = {.journal_keep_us =
+                                 tg_conf_int(ctl->conf, TG_OPTION_LEDGER_JOURNAL_KEEP)};
+    enum tg_class class = ctl_open_main(ctl);
+
+    if (class == TG_OK)
+        class = ctl_open_log(ctl);
+    if (class == TG_OK && !single)
+        class = ctl_open_redis(ctl);
+    if (class == TG_OK && !single)
+        class = tg_kv_acquire(ctl->kv, tg_now_us() + redis_wait_us, &audit.kv, &ctl->err);
+    audit.main_db = ctl->main_db;
+    audit.log_db = ctl->log_db;
+    if (class == TG_OK)
+        class = run_all(ctl, args, &audit);
+    tg_kv_release(audit.kv);
+    return class;
 }

@@ -1,4 +1,4 @@
-/* ledger rebuild, node forget. */
+/* ledger rebuild, node list, node forget. */
 #include "admin-cgi/ctl/commands.h"
 
 #include "common/base/clock.h"
@@ -80,6 +80,33 @@ enum tg_class ctl_cmd_ledger_rebuild(struct ctl *ctl, const struct ctl_args *arg
         class = rebuild_all(ctl, kv, shards);
     tg_kv_release(kv);
     return class;
+}
+
+enum tg_class ctl_cmd_node_list(struct ctl *ctl, const struct ctl_args *args)
+{
+    struct tg_node *nodes;
+    size_t count = 0;
+    enum tg_class class = ctl_open_main(ctl);
+
+    (void)args;
+    if (class == TG_OK)
+        class = tg_node_list(ctl->main_db, ctl->arena, &nodes, &count, &ctl->err);
+    if (class != TG_OK)
+        return class;
+    ctl->columns = "name state seen_at spool_clear_at offline_holds offline_entries";
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < count; i++) {
+        tg_json_begin_object(&ctl->out);
+        tg_json_put_str(&ctl->out, "name", nodes[i].name);
+        tg_json_put_str(&ctl->out, "state", nodes[i].state);
+        tg_json_put_str(&ctl->out, "seen_at", nodes[i].seen_at);
+        tg_json_put_str(&ctl->out, "spool_clear_at", nodes[i].spool_clear_at);
+        tg_json_put_int(&ctl->out, "offline_holds", nodes[i].offline_holds);
+        tg_json_put_int(&ctl->out, "offline_entries", nodes[i].offline_entries);
+        tg_json_end_object(&ctl->out);
+    }
+    tg_json_end_array(&ctl->out);
+    return TG_OK;
 }
 
 enum tg_class ctl_cmd_node_forget(struct ctl *ctl, const struct ctl_args *args)

@@ -56,6 +56,11 @@ static bool is_sync(const char *text)
     return strcmp(text, "none") == 0 || strcmp(text, "second") == 0;
 }
 
+static bool is_redis(const char *text)
+{
+    return strcmp(text, "none") == 0 || is_address(text);
+}
+
 static bool is_unpriced_rule(const char *text)
 {
     return strcmp(text, "refuse") == 0 || strcmp(text, "opt_in") == 0 || strcmp(text, "bill") == 0;
@@ -70,7 +75,7 @@ static const struct {
     {TG_OPTION_LISTEN_MODE, is_mode, "must be octal permissions like 0660"},
     {TG_OPTION_DATABASE_MAIN, is_database, "must be mysql://USER@HOST/NAME"},
     {TG_OPTION_DATABASE_LOG, is_database, "must be mysql://USER@HOST/NAME"},
-    {TG_OPTION_REDIS_ADDRESS, is_address, "must be unix:/PATH or tcp:HOST:PORT"},
+    {TG_OPTION_REDIS_ADDRESS, is_redis, "must be unix:/PATH or tcp:HOST:PORT, or none"},
     {TG_OPTION_LOG_LEVEL, is_level, "must be debug, info, warning or error"},
     {TG_OPTION_LEDGER_SPOOL_SYNC, is_sync, "must be none or second"},
     {TG_OPTION_PRICE_UNPRICED, is_unpriced_rule, "must be refuse, opt_in or bill"},

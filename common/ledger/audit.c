@@ -220,7 +220,7 @@ static enum tg_class try_once(struct run *run, bool *ret_done)
     report->differences =
         tg_arena_calloc(run->arena, TG_AUDIT_LISTED, sizeof *report->differences);
     report->holds = tg_arena_calloc(run->arena, TG_AUDIT_LISTED, sizeof *report->holds);
-    for (int i = 0; class == TG_OK && i < TG_SHARDS; i++) {
+    for (int i = 0; class == TG_OK && run->audit->kv != NULL && i < TG_SHARDS; i++) {
         bool done = false;
 
         class = read_shard(run, i, &done);

@@ -45,7 +45,7 @@ struct tg_audit_report {
 
 struct tg_audit {
     struct tg_db *main_db, *log_db;
-    struct tg_kv *kv;
+    struct tg_kv *kv; /* NULL: a site without Redis */
     int64_t journal_keep_us; /* entries stay that long in the journal after they were applied */
 };
 /* Errors: TG_CLASS_DOWN when a store is away. Differences are no error. */

@@ -1,13 +1,14 @@
 #include "common/ledger/run.h"
 
 #include "common/base/memory.h"
+#include "common/ledger/offline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_MOST = 16 }; /* of a funding list */
+enum { PLANS_MOST = 16 /* of a funding list */, OFFLINE_AFTER_US = 3000000 };
 
 struct tg_ledger *tg_ledger_new(const struct tg_ledger_conf *conf)
 {
@@ -19,6 +20,9 @@ struct tg_ledger *tg_ledger_new(const struct tg_ledger_conf *conf)
     ledger->conf = *conf;
     snprintf(ledger->node, sizeof ledger->node, "%s", conf->node);
     ledger->lease_ms = conf->lease_us / 1000;
+    ledger->mode = conf->mode != NULL ? conf->mode : &ledger->own_mode;
+    if (conf->offline_after_us == 0)
+        ledger->conf.offline_after_us = OFFLINE_AFTER_US;
     pthread_mutex_init(&ledger->refreshing, NULL);
     ledger->refreshed_at_us = INT64_MIN / 2;
     return ledger;
@@ -83,6 +87,8 @@ enum tg_ledger_answer tg_ledger_reserve(struct tg_ledger *ledger, const struct t
     enum tg_ledger_answer answer;
 
     tg_assert(reserve->funding_count > 0 && reserve->funding_count <= PLANS_MOST);
+    if (tg_mode_is_offline(ledger, tg_shard_of(reserve->user_id)))
+        return tg_offline_step_reserve(ledger, reserve, deadline_at_us, ret_funding, run.err);
     run.token_id = reserve->token_id;
     run.funding = reserve->funding;
     run.funding_count = reserve->funding_count;
@@ -131,6 +137,8 @@ enum tg_ledger_answer tg_ledger_extend(struct tg_ledger *ledger, const struct tg
     struct tg_outcome outcome;
     struct tg_run run = start_run(ledger, &step, extend->user_id, err != NULL ? err : &own);
 
+    if (tg_mode_is_offline(ledger, tg_shard_of(extend->user_id)))
+        return tg_offline_step_extend(ledger, extend, deadline_at_us, run.err);
     run.token_id = extend->token_id;
     run.funding = &extend->funding;
     run.funding_count = 1;
@@ -196,6 +204,10 @@ enum tg_ledger_answer tg_ledger_settle_in(struct tg_ledger *ledger, int64_t epoc
 enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg_entry *entry,
                                        int64_t deadline_at_us, struct tg_error *err)
 {
+    struct tg_error own;
+
+    if (tg_mode_is_offline(ledger, tg_shard_of(entry->user_id)))
+        return tg_offline_step_settle(ledger, entry, deadline_at_us, err != NULL ? err : &own);
     return tg_ledger_settle_in(ledger, 0, entry, deadline_at_us, err);
 }
 

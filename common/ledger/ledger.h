@@ -24,6 +24,7 @@
 #define TOLLGATE_LEDGER_LEDGER_H
 
 #include "common/ledger/entry.h"
+#include "common/ledger/mode.h"
 #include "common/redis/kv.h"
 #include "common/sql/db.h"
 #include "common/store/balance.h"
@@ -47,6 +48,11 @@ struct tg_ledger_conf {
     const char *node;
     int64_t worker; /* which spool file stands for the holder; 0 outside workers */
     int64_t lease_us;
+    /* Workers only: money goes on in MySQL while Redis is away (offline.h). */
+    bool may_go_offline, single; /* single: a site without Redis */
+    struct tg_money_mode *mode;  /* of the node; NULL: this process's own */
+    int64_t offline_after_us;    /* 0: 3 s */
+    int64_t allowance_quota;     /* of an account, while some other node is online */
 };
 
 struct tg_ledger *tg_ledger_new(const struct tg_ledger_conf *conf) must_check non_null(1);
@@ -104,5 +110,10 @@ enum tg_ledger_answer tg_ledger_look(struct tg_ledger *ledger, int64_t user_id,
 
 /* Has a money script succeeded lately? (readyz, metrics) */
 bool tg_ledger_is_up(const struct tg_ledger *ledger) non_null(1);
+enum tg_ledger_money { TG_LEDGER_ONLINE, TG_LEDGER_OFFLINE, TG_LEDGER_SINGLE };
+enum tg_ledger_money tg_ledger_money(const struct tg_ledger *ledger) non_null(1);
+/* For probes, so that a node without traffic goes offline and comes back too: a Redis that does
+ * not answer counts as a script that failed. */
+void tg_ledger_probed(struct tg_ledger *ledger, bool redis_answers) non_null(1);
 
 #endif

@@ -5,6 +5,8 @@ libcommon_a_SOURCES += \
 	common/ledger/scripts.h \
 	common/ledger/step.c common/ledger/step.h \
 	common/ledger/run.c common/ledger/run.h \
+	common/ledger/mode.c common/ledger/mode.h \
+	common/ledger/offline.c common/ledger/offline.h \
 	common/ledger/ledger.c common/ledger/ledger.h \
 	common/ledger/shard.c common/ledger/shard.h
 
@@ -38,6 +40,7 @@ common/ledger/scripts.c: $(ledger_lua)
 libcommon_a_SOURCES += \
 	common/ledger/apply.h common/ledger/apply.c \
 	common/ledger/rebuild.h common/ledger/rebuild.c \
+	common/ledger/fold.h common/ledger/fold.c \
 	common/ledger/replay.h common/ledger/replay.c \
 	common/ledger/spool_watch.h common/ledger/spool_watch.c \
 	common/ledger/sweep.h common/ledger/sweep.c \

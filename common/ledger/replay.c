@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/ledger/fold.h"
 #include "common/store/journal.h"
 #include "common/store/offline.h"
 #include "common/store/pending.h"
@@ -219,7 +220,9 @@ enum tg_class tg_replay_run(const struct tg_replay *replay, struct tg_replay_ite
     /* in health everything is known by the time it could be told: nothing to wait for */
     if (count > 0)
         class = ask(&run);
-    if (class == TG_OK && want_shards(&run))
+    if (class == TG_OK && replay->kv == NULL)
+        class = tg_fold(&own, items, count);
+    else if (class == TG_OK && want_shards(&run))
         for (size_t i = 0; class == TG_OK && i < TG_COUNT_OF(steps); i++)
             class = steps[i](&run);
     tg_arena_free(run.arena);

@@ -35,7 +35,7 @@ struct tg_replay_item {
 
 struct tg_replay {
     struct tg_ledger *ledger;
-    struct tg_kv *kv;
+    struct tg_kv *kv; /* NULL: a site without Redis, what is told goes into the books at once */
     struct tg_db *db;
     int64_t deadline_at_us; /* of the whole run */
     struct tg_error *err;

@@ -10,25 +10,7 @@ enum {
     LOADS_MOST = 3,           /* in one call: a loaded account can only go missing by a rebuild */
     PAUSE_US = 10000,         /* between two tries of a call that has not run yet */
     REFRESH_EVERY_US = 20000, /* the epochs are read from MySQL at most this often */
-    OFFLINE_AFTER_US = 3000000
 };
-
-bool tg_ledger_is_up(const struct tg_ledger *ledger)
-{
-    int64_t since_us = atomic_load(&ledger->failing_since_us);
-
-    return since_us == 0 || tg_now_us() - since_us < OFFLINE_AFTER_US;
-}
-
-static void note_result(struct tg_ledger *ledger, bool success)
-{
-    int64_t none = 0;
-
-    if (!success)
-        atomic_compare_exchange_strong(&ledger->failing_since_us, &none, tg_now_us());
-    else if (atomic_load(&ledger->failing_since_us) != 0)
-        atomic_store(&ledger->failing_since_us, 0);
-}
 
 /* ---- epochs */
 
@@ -82,7 +64,7 @@ static enum tg_class acquire_kv(struct tg_run *run, struct tg_kv **ret)
 
         if (class != TG_CLASS_DOWN || !time_left(run) || !tg_ledger_is_up(run->ledger))
             return class;
-        note_result(run->ledger, false);
+        tg_mode_note(run->ledger->mode, false);
         tg_clock_sleep_us(PAUSE_US);
     }
 }
@@ -99,7 +81,7 @@ static enum tg_class run_step(struct tg_run *run, struct tg_step *step, int64_t 
             *run->err = *tg_kv_error(kv);
         tg_kv_release(kv);
     }
-    note_result(run->ledger, class == TG_OK && ret->word != TG_WORD_REBUILDING);
+    tg_mode_note(run->ledger->mode, class == TG_OK && ret->word != TG_WORD_REBUILDING);
     return class;
 }
 

@@ -4,8 +4,8 @@
  * from MySQL again, the step repeated until its deadline), "missing" (the accounts are loaded,
  * the step repeated). A step whose connection failed is not repeated: it may have run.
  *
- * Redis counts as away when no script has succeeded for 3 s although some were tried; a count of
- * failures never decides, since many threads fail together in one stall of its disk. While it
+ * Redis counts as away when no script has succeeded for some time although some were tried; a count
+ * of failures never decides, since many threads fail together in one stall of its disk. While it
  * counts as away nobody waits.
  *
  * Source  LEDGER "Steps", AMENDMENTS L1, L16, T3.
@@ -27,7 +27,7 @@ struct tg_ledger {
     pthread_mutex_t refreshing; /* held by the one thread that reads the epochs */
     int64_t refreshed_at_us;    /* under <refreshing> */
     _Atomic int64_t epochs[TG_SHARDS]; /* 0: not known, or the shard has never been on */
-    _Atomic int64_t failing_since_us;  /* first failure after the last success, 0: none */
+    struct tg_money_mode *mode, own_mode;
 };
 
 /* A step and the accounts it touches. */

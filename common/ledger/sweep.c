@@ -3,10 +3,12 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/store/log_batch.h"
+#include "common/store/offline_hold.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { ANSWER_US = 1000000 };
+enum { ANSWER_US = 1000000, OFFLINE_ROWS = 500 };
 
 static struct tg_shard_call call_of(const struct tg_sweep *sweep, int shard, int64_t epoch)
 {
@@ -17,12 +19,12 @@ static struct tg_shard_call call_of(const struct tg_sweep *sweep, int shard, int
                                   .err = sweep->replay->err};
 }
 
-static bool nobody_can_settle(const struct tg_sweep *sweep, const struct tg_hold *hold)
+static bool nobody_can_settle(const struct tg_sweep *sweep, const char *node, int64_t worker)
 {
-    if (strcmp(hold->node, sweep->node) == 0)
-        return tg_spool_watch_is_done_with(sweep->watch, hold->worker);
+    if (strcmp(node, sweep->node) == 0)
+        return tg_spool_watch_is_done_with(sweep->watch, worker);
     for (size_t i = 0; i < sweep->gone_count; i++)
-        if (strcmp(hold->node, sweep->gone[i]) == 0)
+        if (strcmp(node, sweep->gone[i]) == 0)
             return true;
     return false;
 }
@@ -93,12 +95,45 @@ enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t ep
             default: /* ended or renewed meanwhile, or a rebuild came between */
                 break;
             }
-        } else if (hold->lapsed && nobody_can_settle(sweep, hold)) {
+        } else if (hold->lapsed && nobody_can_settle(sweep, hold->node, hold->worker)) {
             items[ending++].entry = expire(hold, arena);
         }
     }
     if (class == TG_OK && ending > 0)
         class = end_all(sweep, items, ending, ret);
+    tg_arena_free(arena);
+    return class;
+}
+
+static enum tg_class end_offline(const struct tg_sweep *sweep,
+                                 const struct tg_offline_overdue *overdue, struct tg_arena *arena)
+{
+    struct tg_hold hold = {.request_id = overdue->request_id,
+                           .user_id = overdue->user_id,
+                           .token_id = overdue->token_id,
+                           .plan_id = overdue->plan_id,
+                           .earned_quota = overdue->earned_quota};
+    enum tg_offline_answer answer;
+
+    snprintf(hold.node, sizeof hold.node, "%s", overdue->node);
+    return tg_offline_settle(sweep->replay->db, expire(&hold, arena), sweep->node, &answer,
+                             sweep->replay->err);
+}
+
+enum tg_class tg_sweep_offline(const struct tg_sweep *sweep, struct tg_swept *ret)
+{
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_offline_overdue_list list;
+    enum tg_class class =
+        tg_offline_overdue(sweep->replay->db, arena, OFFLINE_ROWS, &list, sweep->replay->err);
+
+    *ret = (struct tg_swept){0};
+    for (size_t i = 0; class == TG_OK && i < list.count; i++) {
+        if (!nobody_can_settle(sweep, list.holds[i].node, list.holds[i].worker))
+            continue;
+        class = end_offline(sweep, &list.holds[i], arena);
+        ret->ended += class == TG_OK;
+    }
     tg_arena_free(arena);
     return class;
 }

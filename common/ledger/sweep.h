@@ -28,4 +28,8 @@ struct tg_swept {
 enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t epoch,
                              struct tg_swept *ret) must_check non_null(1, 4);
 
+/* The same for deposits that were taken in MySQL (offline_hold); they do not lapse, only end. */
+enum tg_class tg_sweep_offline(const struct tg_sweep *sweep, struct tg_swept *ret) must_check
+    non_null(1, 2);
+
 #endif

@@ -221,7 +221,8 @@ static int port_of(const char *host_port)
 
 enum tg_class tg_kv_address_check(const char *address, struct tg_error *err)
 {
-    if (strncmp(address, "unix:", 5) == 0 && address[5] != '\0')
+    if ((strncmp(address, "unix:", 5) == 0 && address[5] != '\0') ||
+        strcmp(address, TG_KV_NONE) == 0)
         return TG_OK;
     if (strncmp(address, "tcp:", 4) == 0 && strrchr(address, ':') > address + 4 &&
         port_of(address) != 0)
@@ -331,9 +332,13 @@ enum tg_class tg_kv_sync_clock(struct tg_kv *kv, int64_t deadline_at_us, struct 
 enum tg_class tg_kv_open(const struct tg_kv_conf *conf, int64_t deadline_at_us,
                          struct tg_kv **ret, struct tg_error *err)
 {
-    struct tg_kv *kv = tg_calloc(1, sizeof *kv);
-    enum tg_class class = connect_link(kv, conf->address, deadline_at_us);
+    struct tg_kv *kv;
+    enum tg_class class;
 
+    if (strcmp(conf->address, TG_KV_NONE) == 0)
+        return tg_fail(err, TG_CLASS_DOWN, "redis_none", "this site has no Redis");
+    kv = tg_calloc(1, sizeof *kv);
+    class = connect_link(kv, conf->address, deadline_at_us);
     if (class == TG_OK)
         class = log_in(kv, conf, deadline_at_us);
     if (class == TG_OK)

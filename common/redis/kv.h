@@ -22,8 +22,11 @@
 struct tg_kv;
 struct tg_kv_pool;
 
+/* The address of a site without Redis: every call is TG_CLASS_DOWN, at once. */
+#define TG_KV_NONE "none"
+
 struct tg_kv_conf {
-    const char *address; /* unix:PATH or tcp:HOST:PORT */
+    const char *address; /* unix:PATH, tcp:HOST:PORT or TG_KV_NONE */
     const char *user;
     const char *password; /* "" for none */
     int connections;

@@ -21,7 +21,9 @@ libcommon_a_SOURCES += \
 libcommon_a_SOURCES += \
 	common/store/journal.h common/store/journal.c \
 	common/store/movement.h common/store/movement.c \
+	common/store/ledger_export.h common/store/ledger_export.c \
 	common/store/offline.h common/store/offline.c \
+	common/store/offline_hold.h common/store/offline_hold.c \
 	common/store/log_batch.h common/store/log_batch.c \
 	common/store/log_rows.h common/store/log_rows.c \
 	common/store/log_record.h common/store/log_record.c \

@@ -34,7 +34,7 @@ enum tg_class daemon_connect(struct daemon *daemon, unsigned need, struct daemon
         class = connect_db(daemon->main_pool, until_us, &links.main_db, err);
     if (class == TG_OK && need & NEED_LOG)
         class = connect_db(daemon->log_pool, until_us, &links.log_db, err);
-    if (class == TG_OK && need & NEED_KV)
+    if (class == TG_OK && need & NEED_KV && !daemon->single)
         class = tg_kv_acquire(daemon->kv_pool, until_us, &links.kv, err);
     if (class != TG_OK)
         daemon_disconnect(&links);

@@ -28,6 +28,7 @@ struct daemon {
     struct tg_db_pool *main_pool, *log_pool;
     struct tg_kv_pool *kv_pool;
     struct tg_ledger *ledger;
+    bool single; /* a site without Redis: no shards, the replay goes into the books at once */
     atomic_bool shard_on[TG_SHARDS];
     atomic_int troubled[AREA_COUNT]; /* threads of the area that fail */
     pthread_mutex_t lock; /* of <stop>, for the condition */

@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Each thread holds one connection of every kind it needs; loading accounts takes one more. */
 enum { LEAST_CONNECTIONS = DAEMON_SHARD_THREADS + 4 };
@@ -121,6 +122,7 @@ static enum tg_class open_all(struct daemon *daemon, struct tg_error *err)
     enum tg_class class = open_log(conf, err);
 
     tg_conf_node(conf, daemon->node);
+    daemon->single = strcmp(tg_conf_text(conf, TG_OPTION_REDIS_ADDRESS), TG_KV_NONE) == 0;
     if (class == TG_OK)
         class = open_database(conf, TG_OPTION_DATABASE_MAIN,
                               TG_OPTION_DATABASE_MAIN_PASSWORD_FILE, &daemon->main_pool, err);
@@ -148,6 +150,8 @@ static void close_all(struct daemon *daemon)
 
 static bool all_on(struct daemon *daemon)
 {
+    if (daemon->single)
+        return true;
     for (int i = 0; i < TG_SHARDS; i++)
         if (!atomic_load(&daemon->shard_on[i]))
             return false;
@@ -183,7 +187,7 @@ static void run_threads(struct daemon *daemon, const sigset_t *signals)
     pthread_t threads[DAEMON_SHARD_THREADS + TG_COUNT_OF(others)];
     size_t count = 0;
 
-    for (int i = 0; i < DAEMON_SHARD_THREADS; i++) {
+    for (int i = 0; i < DAEMON_SHARD_THREADS && !daemon->single; i++) {
         shards[i] = (struct daemon_shards){.daemon = daemon, .index = i};
         tg_assert(pthread_create(&threads[count++], NULL, daemon_shards_thread, &shards[i]) == 0);
     }

@@ -21,6 +21,9 @@ enum tg_class daemon_once(struct daemon *daemon, struct tg_error *err)
         for (size_t i = 0; class == TG_OK && i < TG_COUNT_OF(steps); i++) {
             bool some = false;
 
+            if (daemon->single && steps[i] == daemon_shards_once)
+                continue;
+
             class = steps[i](daemon, &links, &some, err);
             moved = moved || some;
         }

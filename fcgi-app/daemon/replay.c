@@ -59,9 +59,14 @@ static enum tg_class sweep_shards(struct worker *worker, struct daemon_links *li
     enum tg_class class = tg_node_gone(links->main_db, arena, &sweep.gone, &sweep.gone_count, err);
 
     if (class == TG_OK)
+        class = tg_sweep_offline(&sweep, &swept);
+    if (class == TG_OK && swept.ended > 0)
+        tg_log(TG_LOG_WARNING, "sweep", "%zu offline deposits of dead workers ended", swept.ended);
+    if (class == TG_OK)
         class = tg_store_cursors(links->main_db, cursors, err);
     for (int i = 0; class == TG_OK && i < TG_SHARDS; i++) {
-        if (daemon_is_stopping(worker->daemon) || !atomic_load(&worker->daemon->shard_on[i]))
+        if (daemon_is_stopping(worker->daemon) || links->kv == NULL ||
+            !atomic_load(&worker->daemon->shard_on[i]))
             continue;
         class = tg_sweep_shard(&sweep, i, cursors[i].epoch, &swept);
         if (swept.lapsed > 0)
@@ -98,7 +103,7 @@ static enum tg_class replay_round(void *context, struct daemon_links *links,
     size_t told;
     enum tg_class class = TG_OK;
 
-    if (strcmp(worker->advised, tg_kv_run_id(links->kv)) != 0) {
+    if (links->kv != NULL && strcmp(worker->advised, tg_kv_run_id(links->kv)) != 0) {
         class = daemon_advise(links->kv, err);
         snprintf(worker->advised, sizeof worker->advised, "%s", tg_kv_run_id(links->kv));
     }

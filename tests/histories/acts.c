@@ -19,7 +19,7 @@ enum { RESERVE_US = 1000000, SETTLE_US = 250000, ANSWER_US = 2000000, RUN_US = 6
 struct job {
     struct tg_id id;
     int64_t user_id, token_id, deposit, bill;
-    int renewals;
+    int renewals, idle;
     struct tg_funding funding;
     char record[256];
 };
@@ -31,6 +31,7 @@ static struct job throw_job(void)
     job.token_id = token_of(job.user_id);
     job.bill = dice((int)job.deposit + 1);
     job.renewals = dice(4);
+    job.idle = chance(25) ? 10 + dice(30) : 1; /* some streams are slow */
     truth_begin(&job.id, job.bill);
     return job;
 }
@@ -48,6 +49,12 @@ static enum tg_ledger_answer reserve(struct tg_ledger *ledger, struct job *job)
                                        .authver = INT64_C(1000000)};
 
     return tg_ledger_reserve(ledger, &reserve, tg_now_us() + RESERVE_US, &job->funding, NULL);
+}
+
+static void wait_for_tokens(const struct job *job)
+{
+    for (int i = 0; i < job->idle; i++)
+        fiber_yield();
 }
 
 static void renew(struct tg_ledger *ledger, const struct job *job, int number)
@@ -114,9 +121,10 @@ void act_request(struct actor *actor)
         return;
     }
     for (int i = 0; i < job.renewals; i++) {
-        fiber_yield();
+        wait_for_tokens(&job);
         renew(worker->ledger, &job, i);
     }
+    wait_for_tokens(&job);
     end(worker, &job, job.bill, job.bill > 0 ? TG_ENTRY_CHARGE : TG_ENTRY_REFUND);
 }
 
@@ -331,7 +339,8 @@ void act_sweep(struct actor *actor)
     process->replay_busy = true;
     replay = replay_of(process, &links);
     sweep = (struct tg_sweep){.replay = &replay, .watch = process->watch, .node = process->node};
-    if (tg_store_cursors(links.db, cursors, NULL) == TG_OK)
+    if (tg_sweep_offline(&sweep, &swept) == TG_OK &&
+        tg_store_cursors(links.db, cursors, NULL) == TG_OK)
         (void)!tg_sweep_shard(&sweep, SHARD, cursors[SHARD].epoch, &swept);
     close_links(&links);
     process->replay_busy = false;

@@ -90,6 +90,8 @@ static void pass_time(void)
     int number = dice(world.calm ? 3 : (int)TG_COUNT_OF(seconds));
 
     world.now_us += seconds[number] * 1000000;
+    if (seconds[number] * 1000000 > LEASE_US)
+        truth_overdue();
     note("%" PRId64 " s pass", seconds[number]);
 }
 
@@ -101,7 +103,7 @@ struct chore {
     void (*act)(struct actor *);
 };
 static const struct chore chores[] = {
-    {50, "apply", act_apply}, {30, "replay", act_replay}, {25, "sweep", act_sweep},
+    {50, "apply", act_apply}, {30, "replay", act_replay}, {45, "sweep", act_sweep},
     {35, "rebuild", act_rebuild}, {12, "trim", act_trim}, {4, "log", act_log}};
 
 static bool begin_chore(int *number, int step)
@@ -135,11 +137,11 @@ static void step(int number)
         actor_add("adjust", act_adjust, &world.console, number);
     else if (what < 133)
         world.calm ? pass_time() : fault();
-    else if (what < 143)
+    else if (what < 147)
         pass_time();
-    else if (what < 163 && world.rules.drop)
+    else if (what < 167 && world.rules.drop)
         actor_add("drop", act_drop, &world.daemons[dice(DAEMONS)], number);
-    else if ((what -= 163) < 0 || !begin_chore(&what, number + 2))
+    else if ((what -= 167) < 0 || !begin_chore(&what, number + 2))
         move_some();
     servers_deliver(false);
 }
@@ -158,6 +160,7 @@ static void come_to_rest(void)
         process_kill(&world.workers[i]);
         process_start(&world.workers[i]);
     }
+    truth_overdue();
     for (int i = 0; i < ROUNDS; i++) {
         if (i == ROUNDS / 2)
             world.now_us += INT64_C(1000000000);
@@ -316,8 +319,9 @@ static int run(const struct options *options)
         if (options->only)
             break;
     }
-    printf("%" PRId64 " histories, %" PRId64 " steps, %" PRId64 " faults: all right\n", histories,
-           world.moves, world.faults);
+    printf("%" PRId64 " histories, %" PRId64 " steps, %" PRId64 " faults, %" PRId64
+           " looks at offline rows: all right\n",
+           histories, world.moves, world.faults, world.offline_seen);
     return 0;
 }
 

@@ -91,6 +91,13 @@ void truth_credit(const struct tg_entry *entry)
     credits[credit_count++] = *entry;
 }
 
+void truth_overdue(void)
+{
+    tg_assert(tg_db_script(world.main_db,
+                           "UPDATE offline_hold SET due_at = NOW(6) - INTERVAL 1 SECOND",
+                           NULL) == TG_OK);
+}
+
 /* ---- what MySQL says */
 
 static struct tg_db_rows *ask(const char *sql)
@@ -121,6 +128,17 @@ static void read_rows(void)
         row->plan_id = tg_db_int(answer, 4);
         row->amount = tg_db_int(answer, 5);
     }
+    tg_db_rows_free(answer);
+}
+
+/* Histories in which nobody goes offline would prove nothing about it. */
+static void count_offline(void)
+{
+    struct tg_db_rows *answer = ask("SELECT (SELECT COUNT(*) FROM offline_hold)"
+                                    " + (SELECT COUNT(*) FROM offline_entry)");
+
+    if (tg_db_next(answer))
+        world.offline_seen += tg_db_int(answer, 0) > 0;
     tg_db_rows_free(answer);
 }
 
@@ -282,6 +300,7 @@ bool truth_holds(const char **ret_why)
 {
     *ret_why = why;
     read_rows();
+    count_offline();
     return entries_are_right() && nothing_was_changed() && accounts_are_right() &&
            redis_is_right();
 }

@@ -23,6 +23,8 @@ void truth_bill(const struct tg_id *id, int64_t amount);
 /* A credit or an adjustment that was committed, or perhaps (then it must not matter). */
 void truth_credit(const struct tg_entry *entry);
 
+/* The leases in MySQL, whose clock is its own, are over. */
+void truth_overdue(void);
 /* At any moment. False: wrong, and *ret_why says what. */
 bool truth_holds(const char **ret_why);
 /* After everything has come to rest. */

@@ -88,6 +88,11 @@ void process_start(struct process *process)
     tg_assert(tg_kv_pool_new(&kv, &process->kv, NULL) == TG_OK);
     conf.kv = process->kv;
     conf.worker = is_worker ? ++workers : 0;
+    conf.may_go_offline = is_worker;
+    conf.offline_after_us = OFFLINE_AFTER_US;
+    conf.allowance_quota = ALLOWANCE;
+    process->mode = (struct tg_money_mode){.state = TG_MONEY_UNKNOWN};
+    conf.mode = &process->mode;
     process->ledger = tg_ledger_new(&conf);
     if (is_worker)
         tg_assert(tg_spool_open(&(struct tg_spool_conf){.folder = world.spool,

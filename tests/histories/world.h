@@ -11,6 +11,7 @@
 #define TOLLGATE_HISTORIES_WORLD_H
 
 #include "common/ledger/ledger.h"
+#include "common/ledger/mode.h"
 #include "common/ledger/spool_watch.h"
 #include "tests/histories/fiber.h"
 #include "tests/histories/rules.h"
@@ -27,7 +28,9 @@ enum {
     BEGIN_PLAN = 300,
     ACTORS_MOST = 20,
     LINKS_MOST = 6,   /* connections an actor has at once */
-    LEASE_US = 120000000
+    LEASE_US = 120000000,
+    OFFLINE_AFTER_US = 300000,
+    ALLOWANCE = 120
 };
 
 /* A process that can be killed: a worker, a daemon, or the console. */
@@ -38,6 +41,7 @@ struct process {
     struct tg_db_pool *db; /* all use the same */
     struct tg_ledger *ledger;
     struct tg_spool *spool;       /* workers */
+    struct tg_money_mode mode;    /* of the node, as its workers share it */
     struct tg_spool_watch *watch; /* daemons */
     bool shards_busy, replay_busy, log_busy; /* daemons: one thread each */
     char trim_to[TG_STREAM_ID_TEXT]; /* where the cursor was at <trim_at_us>, in <trim_epoch> */
@@ -75,6 +79,7 @@ struct world {
     struct tg_db *main_db, *log_db;
     int64_t moves;   /* of actors, all in all */
     int64_t faults;
+    int64_t offline_seen; /* looks at the books that met offline rows */
     bool calm;         /* a history without any fault */
 };
 extern struct world world;

@@ -131,11 +131,17 @@ def test_ready_says_which_store_is_away(stack: Stack, account: Account) -> None:
     stack.redis.stop()
     try:
         eventually("Redis away: not ready", lambda: ready(503, "down", "up"))
-        assert account.chat().status == 503
+        eventually("money in MySQL: ready", lambda: ready(200, "down", "up"), 30)
+        assert stack.fcgi.request("GET", "/readyz").json["money"] == "offline"
     finally:
         stack.redis.start()
     eventually("ready again", lambda: ready(200, "up", "up"))
     eventually("requests are served again", lambda: account.chat().status == 200, 60)
+    eventually(
+        "money is in Redis again",
+        lambda: stack.fcgi.request("GET", "/readyz").json["money"] == "online",
+        60,
+    )
 
 
 def partitions(rows: list[list[str]]) -> list[str]:
