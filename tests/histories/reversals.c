@@ -1,4 +1,5 @@
 /* The rules that are put back in C: calls between Tollgate's files, changed at the seam. */
+#include "tests/histories/seam.h"
 #include "tests/histories/world.h"
 
 #include "common/ledger/shard.h"
@@ -68,6 +69,7 @@ SEAM(enum tg_class, tg_journal_apply,
 
     if (!(rebuild ? world.rules.lease : world.rules.applier))
         return __real_tg_journal_apply(db, batch, ret_inserted, err);
+    seam_stall(); /* then it takes the shard for what it finds */
     if (tg_store_cursors(db, cursors, err) != TG_OK)
         return TG_CLASS_DOWN;
     own.epoch = cursors[batch->shard].epoch;

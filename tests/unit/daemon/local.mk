@@ -31,3 +31,9 @@ unit_faults_SOURCES = tests/unit/daemon/faults.c $(UNIT_SITE)
 unit_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_faults_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-faults
+
+check_PROGRAMS += unit-mutations
+unit_mutations_SOURCES = tests/unit/daemon/mutations.c $(UNIT_SITE)
+unit_mutations_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_mutations_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-mutations

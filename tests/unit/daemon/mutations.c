@@ -1,0 +1,258 @@
+/* The proof that the audit would see it: one fault of each kind is put into a day's work, and the
+ * five sums (the audit's four, and what the provider served) must differ, in the right line.
+ *
+ * A day: requests with deposit, spool line and settle; the daemon's work; then the worker dies, its
+ * spool is replayed, its open deposits are swept. */
+#include "tests/unit/unit.h"
+
+#include "tests/unit/daemon/site.h"
+
+#include "common/base/clock.h"
+#include "common/ledger/spool.h"
+#include "common/ledger/sweep.h"
+#include "common/store/log_batch.h"
+
+#include <stdio.h>
+
+enum { DEPOSIT = 100, REQUESTS = 6, PATIENCE_US = 10000000, WORKER = 77 };
+
+static struct site *site;
+static struct tg_spool *spool;
+static int64_t served; /* what the provider did for user 1 */
+
+static int start(void **state)
+{
+    (void)state;
+    site = site_start();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    site_stop(site);
+    return 0;
+}
+
+static int morning(void **state)
+{
+    const struct tg_spool_conf conf = {.folder = site->spool, .node = "here", .worker = WORKER};
+
+    (void)state;
+    site_reset(site);
+    served = 0;
+    assert_int_equal(tg_spool_open(&conf, &spool, &site->err), TG_OK);
+    return 0;
+}
+
+/* What may be left out, or done twice. */
+struct mistakes {
+    bool no_settle, no_line, refund_twice, no_entry, applied_twice, nothing_earned, dies;
+};
+
+static void earn(const struct tg_entry *entry, int64_t earned)
+{
+    const struct tg_extend extend = {.request_id = entry->id,
+                                     .user_id = entry->user_id,
+                                     .token_id = entry->token_id,
+                                     .amount_quota = DEPOSIT,
+                                     .earned_quota = earned};
+
+    assert_int_equal(
+        tg_ledger_extend(site->ledger, &extend, tg_now_us() + PATIENCE_US, &site->err),
+        TG_LEDGER_OK);
+}
+
+static void serve(const struct mistakes *mistakes, int64_t bill)
+{
+    struct tg_entry entry = *books_charge(1, bill);
+
+    site_reserve(site, &entry, DEPOSIT);
+    served += bill;
+    if (!mistakes->nothing_earned && mistakes->dies)
+        earn(&entry, bill);
+    if (mistakes->dies)
+        return;
+    if (!mistakes->no_line)
+        assert_int_equal(tg_spool_append(spool, &entry, &site->err), TG_OK);
+    if (!mistakes->no_settle)
+        site_settle(site, &entry);
+    if (mistakes->refund_twice)
+        test_redis_say(site->redis, "HINCRBY", "tg:{s01}:user:1", "quota", "100", NULL);
+    if (mistakes->no_entry)
+        site_drop_last(site, 1);
+}
+
+static void apply_again(void)
+{
+    books_run(site->books, "DELETE FROM ledger_entry WHERE kind = 'charge'"
+                           " ORDER BY request_id LIMIT 1;"
+                           "UPDATE ledger_cursor SET stream_id = '0-0' WHERE shard = 1");
+    site_apply(site, 1);
+}
+
+/* The worker is dead: what it wrote is told, then what it held is ended. */
+static void evening(void)
+{
+    struct tg_spool_watch *watch = tg_spool_watch_new(site->spool, "here");
+    const struct tg_replay replay = site_replay(site);
+    const struct tg_sweep sweep = {.replay = &replay, .watch = watch, .node = "here"};
+    struct tg_swept swept;
+    size_t moved;
+    bool clear = false;
+
+    tg_spool_close(spool);
+    tg_spool_watch_set_ripe(watch, 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tg_spool_watch_round(watch, &replay, &clear), TG_OK);
+        site_apply(site, 1);
+        tg_clock_sleep_us(2000); /* leases are of a millisecond */
+        assert_int_equal(tg_sweep_shard(&sweep, 1, site_epoch(site, 1), &swept), TG_OK);
+        site_apply(site, 1);
+    }
+    assert_true(clear);
+    assert_int_equal(tg_log_batch_move(site->books->main_db, site->books->log_db, 100, &moved,
+                                       &site->err),
+                     TG_OK);
+    tg_spool_watch_free(watch);
+}
+
+static const struct tg_audit_report *day(const struct mistakes *mistakes)
+{
+    static const struct mistakes none;
+
+    for (int i = 0; i < REQUESTS; i++)
+        serve(i == REQUESTS / 2 ? mistakes : &none, 10 + i);
+    site_apply(site, 1);
+    if (mistakes->applied_twice)
+        apply_again();
+    evening();
+    return site_audit(site);
+}
+
+static bool has_line(const struct tg_audit_report *report, const char *sum)
+{
+    for (size_t i = 0; i < report->listed_count; i++)
+        if (strcmp(report->differences[i].account, "user") == 0 &&
+            report->differences[i].id == 1 && strcmp(report->differences[i].sum, sum) == 0)
+            return true;
+    return false;
+}
+
+static void a_day_without_a_mistake_is_clean(void **state)
+{
+    const struct tg_audit_report *report = day(&(struct mistakes){0});
+
+    (void)state;
+    assert_true(report->clean);
+    assert_int_equal(report->charged_quota, served);
+    assert_int_equal(report->logged_quota, served);
+    assert_int_equal(report->open_holds, 0);
+}
+
+/* A worker that dies before its settle is no mistake: what was earned is charged. */
+static void a_dead_worker_is_clean_too(void **state)
+{
+    const struct tg_audit_report *report = day(&(struct mistakes){.dies = true});
+
+    (void)state;
+    assert_true(report->clean);
+    assert_int_equal(report->charged_quota, served);
+    assert_int_equal(report->counts.expired_empty, 0);
+}
+
+/* Redis, MySQL and the log agree with each other: only the provider knows better, and the request
+ * is named among those that ended without anything earned. */
+static void a_skipped_settle(void **state)
+{
+    const struct tg_audit_report *report =
+        day(&(struct mistakes){.no_settle = true, .no_line = true});
+
+    (void)state;
+    assert_int_equal(served - report->charged_quota, 10 + REQUESTS / 2);
+    assert_int_equal(report->counts.expired_empty, 1);
+    assert_int_equal(report->counts.expired_count, 1);
+}
+
+/* The settle alone is told again from its line. */
+static void a_lost_settle_is_no_difference(void **state)
+{
+    const struct tg_audit_report *report = day(&(struct mistakes){.no_settle = true});
+
+    (void)state;
+    assert_true(report->clean);
+    assert_int_equal(report->charged_quota, served);
+}
+
+/* Lost with its line: the settle never reached Redis, and now nobody tells it again. */
+static void a_lost_spool_line(void **state)
+{
+    const struct tg_audit_report *told = day(&(struct mistakes){.no_settle = true});
+    int64_t with_line = told->charged_quota;
+    const struct tg_audit_report *report;
+
+    morning(state);
+    report = day(&(struct mistakes){.no_settle = true, .no_line = true});
+    assert_int_equal(with_line - report->charged_quota, 10 + REQUESTS / 2);
+    assert_true(report->charged_quota != served);
+    assert_int_equal(report->counts.expired_empty, 1);
+}
+
+static void a_refund_twice(void **state)
+{
+    const struct tg_audit_report *report = day(&(struct mistakes){.refund_twice = true});
+
+    (void)state;
+    assert_false(report->clean);
+    assert_true(has_line(report, "redis"));
+    assert_false(has_line(report, "ledger"));
+}
+
+static void a_dropped_journal_entry(void **state)
+{
+    const struct mistakes mistakes = {.no_entry = true, .no_line = true};
+    const struct tg_audit_report *report = day(&mistakes);
+
+    (void)state;
+    assert_false(report->clean);
+    assert_true(has_line(report, "redis"));
+    assert_int_equal(served - report->charged_quota, 10 + REQUESTS / 2);
+}
+
+static void an_entry_applied_twice(void **state)
+{
+    const struct tg_audit_report *report = day(&(struct mistakes){.applied_twice = true});
+
+    (void)state;
+    assert_false(report->clean);
+    assert_true(has_line(report, "ledger"));
+    assert_true(has_line(report, "redis"));
+}
+
+/* A sweep that forgets what the stream had earned. */
+static void nothing_earned_on_a_sweep(void **state)
+{
+    const struct tg_audit_report *report =
+        day(&(struct mistakes){.dies = true, .nothing_earned = true});
+
+    (void)state;
+    assert_int_equal(served - report->charged_quota, 10 + REQUESTS / 2);
+    assert_int_equal(report->counts.expired_empty, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_day_without_a_mistake_is_clean, morning),
+        cmocka_unit_test_setup(a_dead_worker_is_clean_too, morning),
+        cmocka_unit_test_setup(a_lost_settle_is_no_difference, morning),
+        cmocka_unit_test_setup(a_skipped_settle, morning),
+        cmocka_unit_test_setup(a_lost_spool_line, morning),
+        cmocka_unit_test_setup(a_refund_twice, morning),
+        cmocka_unit_test_setup(a_dropped_journal_entry, morning),
+        cmocka_unit_test_setup(an_entry_applied_twice, morning),
+        cmocka_unit_test_setup(nothing_earned_on_a_sweep, morning),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
