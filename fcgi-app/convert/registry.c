@@ -259,7 +259,7 @@ static void end_from(struct tg_chain *chain, size_t at, enum tg_hop_end end,
             return;
         chain->ended[at] = true;
         chain->hops[at]->kind->end(chain->hops[at], end, error, &out);
-        tg_assert(out.end == TG_HOP_END_DONE || out.end == TG_HOP_END_ERROR);
+        tg_assert(out.end != TG_HOP_END_OPEN);
         end = out.end;
         chain->error = out.error;
         error = &chain->error;
