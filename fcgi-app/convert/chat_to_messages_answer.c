@@ -2,6 +2,7 @@
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/hub.h"
+#include "fcgi-app/convert/toolset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +159,9 @@ static void push_call(const struct tg_convert *context, struct tg_json *content,
                                         at));
     if (tg_json_get_object(call, "function", &function) != TG_JSON_GOT)
         function = call;
-    tg_json_set_span(block, "name", tg_hub_span(function, "name"));
+    tg_json_set_span(block, "name",
+                     tg_toolset_name(context, TG_PROTOCOL_MESSAGES,
+                                     tg_hub_span(function, "name")));
     tg_json_set(block, "input",
                 tg_hub_arguments(context, tg_hub_span(function, "arguments"), "response"));
     tg_json_push(content, block);
@@ -211,8 +214,7 @@ static const struct tg_json *first_choice(const struct tg_convert *context,
         tg_json_array_len(choices) == 0)
         return NULL;
     if (tg_json_array_len(choices) > 1)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "CHOICES_DROPPED", "response", "%s",
-                    "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "CHOICES_DROPPED", "response", "");
     return tg_json_array_at(choices, 0);
 }
 
@@ -250,7 +252,7 @@ enum tg_class tg_chat_to_messages_answer(const struct tg_convert *context,
     if (tg_json_get_object(answer, "usage", &usage) == TG_JSON_GOT)
         figures = tg_usage_of_chat(usage);
     else
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "USAGE_MISSING", "response", "%s", "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "USAGE_MISSING", "response", "");
     tg_json_set(made, "usage", tg_usage_to_messages(&figures));
     *ret = made;
     return TG_OK;

@@ -99,7 +99,7 @@ void tg_blocks_text(struct tg_blocks *state, struct tg_hop_out *out, struct tg_s
 
     if (tg_blocks_call_is_open(state)) {
         tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_INFO, "STREAM_ORDER_BUFFERED",
-                    "response", "%s", "");
+                    "response", "");
         tg_buf_add(&state->late_text, text.ptr, text.len);
         return;
     }
@@ -128,7 +128,7 @@ void tg_blocks_thinking(struct tg_blocks *state, struct tg_hop_out *out, struct 
 {
     if (tg_blocks_call_is_open(state)) {
         tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN,
-                    "STREAM_LATE_REASONING_DROPPED", "response", "%s", "");
+                    "STREAM_LATE_REASONING_DROPPED", "response", "");
         return;
     }
     if (state->open != TG_BLOCK_THINKING)

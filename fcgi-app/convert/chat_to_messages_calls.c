@@ -2,9 +2,18 @@
 #include "fcgi-app/convert/chat_to_messages.h"
 
 #include "common/base/memory.h"
+#include "fcgi-app/convert/toolset.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static struct tg_span client_name(const struct tg_blocks *state, const struct tg_blocks_call *call)
+{
+    const char *name = call->name != NULL ? call->name : "";
+
+    return tg_toolset_name(state->hop.context, TG_PROTOCOL_MESSAGES,
+                           (struct tg_span){name, strlen(name)});
+}
 
 static void open_call(struct tg_blocks *state, struct tg_hop_out *out, size_t at)
 {
@@ -16,7 +25,7 @@ static void open_call(struct tg_blocks *state, struct tg_hop_out *out, size_t at
                           (struct tg_span){call->signature, strlen(call->signature)});
     content = tg_blocks_event("tool_use");
     tg_json_set_str(content, "id", call->id);
-    tg_json_set_str(content, "name", call->name != NULL ? call->name : "");
+    tg_json_set_span(content, "name", client_name(state, call));
     tg_json_set(content, "input", tg_json_new_object());
     tg_blocks_open(state, out, TG_BLOCK_TOOL, content);
     state->open_call = at;
@@ -108,7 +117,7 @@ static void add_arguments(struct tg_blocks *state, struct tg_blocks_call *call, 
         tg_buf_add(&call->waiting, text.ptr, text.len);
     else if (strspn(text.ptr, " \t\r\n") < text.len)
         tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN, "TOOL_ARGS_INVALID",
-                    "response", "%s", "arguments behind the end of a call");
+                    "response", "arguments behind the end of a call");
 }
 
 void tg_blocks_call(struct tg_blocks *state, const struct tg_json *entry, struct tg_hop_out *out)

@@ -116,7 +116,7 @@ static void downgrade(const struct tg_convert *context, struct tg_json *made, co
 {
     add_to_system(made, text);
     tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "FORMAT_DOWNGRADED", "response_format",
-                "%s", "asked for in the system prompt");
+                "asked for in the system prompt");
 }
 
 static void ask_for_schema(const struct tg_convert *context, const struct tg_json *schema,
@@ -148,7 +148,7 @@ static void set_schema(const struct tg_convert *context, const struct tg_json *s
     tg_json_print(copy, &after);
     if (strcmp(tg_buf_text(&before), tg_buf_text(&after)) != 0)
         tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "SCHEMA_REWRITTEN", "response_format",
-                    "%s", "");
+                    "");
     tg_buf_done(&before);
     tg_buf_done(&after);
     tg_json_set_str(format, "type", "json_schema");

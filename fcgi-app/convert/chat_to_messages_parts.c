@@ -9,7 +9,7 @@
 static void note(const struct tg_convert *context, enum tg_severity severity, const char *code,
                  const char *path)
 {
-    tg_diagnose(context->diagnostics, severity, code, path, "%s", "");
+    tg_diagnose(context->diagnostics, severity, code, path, "");
 }
 
 static struct tg_json *block_of(const char *type)

@@ -63,13 +63,13 @@ static bool note_lost(void *opaque, const char *key, const struct tg_json *value
         return true;
     for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
         if (strcmp(lost[i].key, key) == 0) {
-            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "%s", "");
+            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "");
             return true;
         }
     for (size_t i = 0; i < TG_COUNT_OF(known); i++)
         if (strcmp(known[i], key) == 0)
             return true;
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "%s", "");
+    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
     return true;
 }
 
@@ -96,13 +96,13 @@ static enum tg_class read_tokens(const struct tg_convert *context, const struct 
     }
     if (ret->defaulted) {
         ret->most = TG_MIN(context->default_max_tokens, cap);
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_DEFAULTED", "max_tokens", "%s",
-                    "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_DEFAULTED", "max_tokens", "");
     }
     if (ret->most > cap) {
         ret->most = cap;
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CLAMPED", "max_tokens",
-                    "the model writes at most %lld", (long long)cap);
+                    tg_arena_printf(context->arena, "the model writes at most %lld",
+                                    (long long)cap));
     }
     return TG_OK;
 }
@@ -140,7 +140,7 @@ static void set_budget(const struct tg_convert *context, int64_t budget, struct 
         budget = BUDGET_LEAST;
     if (budget < BUDGET_LEAST) {
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "REASONING_CONFLICT",
-                    "reasoning_effort", "%s", "max_tokens leaves no room for it");
+                    "reasoning_effort", "max_tokens leaves no room for it");
         return;
     }
     set_type(made, "enabled");
@@ -209,7 +209,7 @@ static void set_thinking(const struct tg_convert *context, const struct tg_json 
     if (must_not_think(request)) {
         tg_json_remove(made, "thinking");
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "REASONING_CONFLICT",
-                    "reasoning_effort", "%s", "the last call came without its reasoning");
+                    "reasoning_effort", "the last call came without its reasoning");
         return;
     }
     if (effort.len == 0 || set_exact(context, request, tokens, made))
@@ -219,7 +219,7 @@ static void set_thinking(const struct tg_convert *context, const struct tg_json 
     else if (budget_of(effort) > 0)
         set_budget(context, budget_of(effort), tokens, made);
     tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "REASONING_APPROXIMATED",
-                "reasoning_effort", "%s", "");
+                "reasoning_effort", "");
 }
 
 /* --- the rest ------------------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ static void set_stop(const struct tg_convert *context, const struct tg_json *req
             strspn(text.ptr, " \t\r\n") < text.len)
             continue;
         tg_json_drop(list, i);
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "STOP_TRUNCATED", "stop", "%s",
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "STOP_TRUNCATED", "stop",
                     "one of blanks only was left out");
     }
     if (tg_json_array_len(list) > 0)
@@ -272,14 +272,13 @@ static void set_sampling(const struct tg_convert *context, const struct tg_json 
         if (tg_json_get(request, keys[i][0], &value) != TG_JSON_GOT)
             continue;
         if (refused || (i == 1 && tg_json_get(made, "temperature", &value) == TG_JSON_GOT))
-            tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CONFLICT", keys[i][1], "%s",
-                        "");
+            tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CONFLICT", keys[i][1], "");
         else
             tg_json_set_copy(made, keys[i][1], request, keys[i][0]);
     }
     if (tg_json_get(made, "temperature", &value) == TG_JSON_GOT && tg_json_above(value, 1)) {
         tg_json_set_int(made, "temperature", 1);
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CLAMPED", "temperature", "%s",
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CLAMPED", "temperature",
                     "at most 1");
     }
 }
@@ -296,7 +295,7 @@ static void set_user(const struct tg_convert *context, const struct tg_json *req
     if (user.len > USER_MOST || memchr(user.ptr, '@', user.len) != NULL) {
         tg_sha256_hex(user, hash);
         user = (struct tg_span){hash, sizeof hash - 1};
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "USER_HASHED", "user", "%s", "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "USER_HASHED", "user", "");
     }
     metadata = tg_json_new_object();
     tg_json_set_span(metadata, "user_id", user);
@@ -320,7 +319,7 @@ static void set_tier(const struct tg_convert *context, const struct tg_json *req
                 ? TG_SEVERITY_INFO
                 : TG_SEVERITY_WARN,
                 tg_hub_is(request, "service_tier", "default") ? "TIER_MAPPED" : "TIER_DROPPED",
-                "service_tier", "%s", "");
+                "service_tier", "");
 }
 
 static void check_modalities(const struct tg_convert *context, const struct tg_json *request)
@@ -334,7 +333,7 @@ static void check_modalities(const struct tg_convert *context, const struct tg_j
         if (tg_json_string(tg_json_array_at(list, i), &word) && word.len == 5 &&
             memcmp(word.ptr, "audio", 5) == 0)
             tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "PARAM_DROPPED", "modalities",
-                        "%s", "audio");
+                        "audio");
 }
 
 static enum tg_class convert_request(const struct tg_convert *context,

@@ -91,7 +91,7 @@ static const struct tg_json *first_choice(const struct tg_blocks *state,
             first = first != NULL ? first : choice;
         else
             tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN, "CHOICES_DROPPED",
-                        "response", "%s", "");
+                        "response", "");
     }
     return first;
 }
@@ -145,7 +145,7 @@ static void finish(struct tg_blocks *state, struct tg_hop_out *out)
 
     if (state->finish == NULL)
         tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN, "FINISH_MISSING",
-                    "response", "%s", "");
+                    "response", "");
     tg_blocks_pump(state, out, true);
     if (state->late_text.len > 0) {
         tg_blocks_close(state, out);

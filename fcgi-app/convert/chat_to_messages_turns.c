@@ -15,7 +15,7 @@ struct walk {
 static void note(const struct walk *walk, enum tg_severity severity, const char *code,
                  const char *path)
 {
-    tg_diagnose(walk->context->diagnostics, severity, code, path, "%s", "");
+    tg_diagnose(walk->context->diagnostics, severity, code, path, "");
 }
 
 /* Takes <blocks>; a turn without any is none. */

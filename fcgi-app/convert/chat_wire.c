@@ -15,7 +15,7 @@ static void say_error(const struct tg_convert *context, struct tg_json *message)
     if (tg_json_get_bool(message, "x_is_error", &is_error) != TG_JSON_GOT || !is_error)
         return;
     tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_ERROR_FLAG_INLINED", "messages",
-                "%s", "");
+                "");
     if (text.len >= 5 && strncasecmp(text.ptr, "error", 5) == 0)
         return;
     tg_buf_init(&said, 0);
@@ -35,8 +35,7 @@ static void finish_parts(const struct tg_convert *context, struct tg_json *conte
         if (tg_json_get(part, "cache_control", &hint) != TG_JSON_GOT)
             continue;
         tg_json_remove(part, "cache_control");
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "CACHE_HINT_DROPPED", "messages", "%s",
-                    "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "CACHE_HINT_DROPPED", "messages", "");
     }
 }
 
@@ -52,8 +51,7 @@ static void finish_message(const struct tg_convert *context, struct tg_json *mes
         if (tg_json_get(message, foreign[i], &value) == TG_JSON_GOT_ABSENT)
             continue;
         tg_json_remove(message, foreign[i]);
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "REASONING_DROPPED", "messages", "%s",
-                    "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "REASONING_DROPPED", "messages", "");
     }
     for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
         tg_json_remove(tg_json_element(calls, i), "extra_content");
@@ -66,7 +64,7 @@ static void drop_params(const struct tg_convert *context, struct tg_json *reques
     const struct tg_json *value;
 
     if (tg_json_get(request, "x_top_k", &value) == TG_JSON_GOT)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_DROPPED", "top_k", "%s", "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_DROPPED", "top_k", "");
 }
 
 void tg_chat_request_finish(const struct tg_convert *context, struct tg_json *request)

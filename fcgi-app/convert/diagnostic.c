@@ -1,6 +1,5 @@
 #include "fcgi-app/convert/diagnostic.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,11 +46,10 @@ static struct tg_diagnostic *place_for(struct tg_diagnostics *list, enum tg_seve
 }
 
 void tg_diagnose(struct tg_diagnostics *list, enum tg_severity severity, const char *code,
-                 const char *path, const char *format, ...)
+                 const char *path, const char *detail)
 {
     char short_path[TG_DIAGNOSTIC_PATH];
     struct tg_diagnostic *place;
-    va_list args;
 
     snprintf(short_path, sizeof short_path, "%s", path);
     if (is_known(list, code, short_path))
@@ -63,9 +61,7 @@ void tg_diagnose(struct tg_diagnostics *list, enum tg_severity severity, const c
     place->code = code;
     place->severity = severity;
     memcpy(place->path, short_path, sizeof short_path);
-    va_start(args, format);
-    vsnprintf(place->detail, sizeof place->detail, format, args);
-    va_end(args);
+    snprintf(place->detail, sizeof place->detail, "%s", detail);
 }
 
 static bool is_refused(const struct tg_diagnostic *diagnostic, enum tg_loss_policy policy)

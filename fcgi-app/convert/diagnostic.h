@@ -41,8 +41,7 @@ struct tg_diagnostics {
 /* The same code at the same path is noted once. When the list is full a worse one takes the
  * place of the first that is milder. */
 void tg_diagnose(struct tg_diagnostics *list, enum tg_severity severity, const char *code,
-                 const char *path, const char *format, ...) printf_like(5, 6)
-    non_null(1, 3, 4, 5);
+                 const char *path, const char *detail) non_null(1, 3, 4, 5);
 
 /* The first diagnostic that <policy> refuses; NULL: none. */
 const struct tg_diagnostic *tg_diagnostics_refused(const struct tg_diagnostics *list,

@@ -315,7 +315,7 @@ struct tg_json *tg_hub_arguments(const struct tg_convert *context, struct tg_spa
             return made;
         tg_json_free(made);
     }
-    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_ARGS_INVALID", path, "%s",
+    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_ARGS_INVALID", path,
                 "the arguments are no JSON object");
     made = tg_json_new_object();
     tg_json_set_span(made, "_raw_arguments", text);

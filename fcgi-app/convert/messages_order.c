@@ -9,7 +9,7 @@ enum { HINTS_MOST = 4 };
 
 static void note(const struct tg_convert *context, enum tg_severity severity, const char *code)
 {
-    tg_diagnose(context->diagnostics, severity, code, "messages", "%s", "");
+    tg_diagnose(context->diagnostics, severity, code, "messages", "");
 }
 
 static struct tg_json *turn_of(const char *role)

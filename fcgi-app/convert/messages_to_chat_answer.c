@@ -1,6 +1,7 @@
 /* A whole answer of Messages as one of Chat (PROTOCOLS C1). */
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/hub.h"
+#include "fcgi-app/convert/toolset.h"
 
 struct reading {
     const struct tg_convert *context;
@@ -70,7 +71,9 @@ static void read_call(struct reading *reading, const struct tg_json *block)
         tg_buf_str(&text, "{}");
     tg_json_set_span(call, "id", tg_hub_span(block, "id"));
     tg_json_set_str(call, "type", "function");
-    tg_json_set_span(function, "name", tg_hub_span(block, "name"));
+    tg_json_set_span(function, "name",
+                     tg_toolset_name(reading->context, TG_PROTOCOL_CHAT,
+                                     tg_hub_span(block, "name")));
     tg_json_set_span(function, "arguments", (struct tg_span){text.data, text.len});
     tg_json_set(call, "function", function);
     tg_json_push(reading->calls, call);
@@ -93,7 +96,7 @@ static void read_block(struct reading *reading, const struct tg_json *block, siz
     } else {
         text = tg_hub_span(block, "type");
         tg_diagnose(reading->context->diagnostics, TG_SEVERITY_WARN, "BLOCK_DROPPED", "response",
-                    "%.*s", (int)TG_MIN(text.len, 60), text.ptr);
+                    tg_arena_strndup(reading->context->arena, text.ptr, TG_MIN(text.len, 60)));
     }
 }
 
@@ -149,7 +152,7 @@ static struct tg_json *choice_of(struct reading *reading, const struct tg_json *
 
     if (finish == NULL)
         tg_diagnose(reading->context->diagnostics, TG_SEVERITY_WARN, "FINISH_MISSING", "response",
-                    "%s", "");
+                    "");
     tg_json_set_int(choice, "index", 0);
     tg_json_set(choice, "message", message_of(reading, answer));
     tg_json_set_null(choice, "logprobs");

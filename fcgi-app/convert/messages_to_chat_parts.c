@@ -18,7 +18,7 @@ static struct tg_json *text_part(struct tg_span text)
 static void note(const struct tg_convert *context, enum tg_severity severity, const char *code,
                  const char *path)
 {
-    tg_diagnose(context->diagnostics, severity, code, path, "%s", "");
+    tg_diagnose(context->diagnostics, severity, code, path, "");
 }
 
 /* data:<media_type>;base64,<data> */

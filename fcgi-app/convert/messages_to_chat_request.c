@@ -26,9 +26,9 @@ static const struct {
 };
 
 static const char *const known[] = {
-    "model",       "max_tokens",    "system",        "messages",      "temperature", "top_p",
-    "top_k",       "stop_sequences", "stream",       "metadata",      "thinking",    "output_config",
-    "output_format", "tools",       "tool_choice",   "service_tier",
+    "model",          "max_tokens",    "system",      "messages",   "temperature",  "top_p",
+    "top_k",          "stream",        "tools",       "metadata",   "thinking",     "tool_choice",
+    "stop_sequences", "output_config", "output_format", "service_tier",
 };
 
 static bool note_lost(void *opaque, const char *key, const struct tg_json *value)
@@ -39,13 +39,13 @@ static bool note_lost(void *opaque, const char *key, const struct tg_json *value
         return true;
     for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
         if (strcmp(lost[i].key, key) == 0) {
-            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "%s", "");
+            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "");
             return true;
         }
     for (size_t i = 0; i < TG_COUNT_OF(known); i++)
         if (strcmp(known[i], key) == 0)
             return true;
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "%s", "");
+    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
     return true;
 }
 
@@ -68,7 +68,7 @@ static enum tg_class set_max_tokens(const struct tg_convert *context,
     if (most < 0)
         return tg_hub_invalid(err, "max_tokens", "is negative");
     if (most == 0)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CLAMPED", "max_tokens", "%s",
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "PARAM_CLAMPED", "max_tokens",
                     "0 became 1");
     tg_json_set_int(made, "max_completion_tokens", TG_MAX(most, 1));
     return TG_OK;
@@ -88,7 +88,7 @@ static void set_stop(const struct tg_convert *context, const struct tg_json *req
         tg_json_push(list, tg_json_copy(tg_json_array_at(stops, i)));
     if (tg_json_array_len(stops) > STOPS_MOST)
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "STOP_TRUNCATED", "stop_sequences",
-                    "%s", "only the first 4 were kept");
+                    "only the first 4 were kept");
     tg_json_set(made, "stop", list);
 }
 
@@ -107,7 +107,7 @@ static void set_user(const struct tg_convert *context, const struct tg_json *req
         tg_sha256_hex(user, hash);
         user = (struct tg_span){hash, sizeof hash - 1};
         tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "USER_HASHED", "metadata.user_id",
-                    "%s", "");
+                    "");
     }
     tg_json_set_span(made, "safety_identifier", user);
 }
@@ -120,7 +120,7 @@ static void set_tier(const struct tg_convert *context, const struct tg_json *req
     if (!tg_hub_is(request, "service_tier", "standard_only"))
         return;
     tg_json_set_str(made, "service_tier", "default");
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TIER_MAPPED", "service_tier", "%s", "");
+    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TIER_MAPPED", "service_tier", "");
 }
 
 /* --- reasoning and format ------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static void set_effort(const struct tg_convert *context, const struct tg_json *t
         tg_diagnose(context->diagnostics,
                     tg_hub_is(thinking, "type", "between_tools") ? TG_SEVERITY_WARN
                     : TG_SEVERITY_INFO,
-                    "REASONING_APPROXIMATED", "thinking", "%s", effort);
+                    "REASONING_APPROXIMATED", "thinking", effort);
 }
 
 static void set_thinking(const struct tg_convert *context, const struct tg_json *request,
@@ -206,7 +206,7 @@ static void set_format(const struct tg_convert *context, const struct tg_json *r
     tg_json_set(made, "response_format", to);
     if (!tg_schema_is_strict(schema))
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "FORMAT_DOWNGRADED",
-                    "output_config.format", "%s", "the schema does not fit strict mode");
+                    "output_config.format", "the schema does not fit strict mode");
 }
 
 /* --- the request ---------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/hub.h"
+#include "fcgi-app/convert/toolset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,14 +104,17 @@ static struct tg_json *call_entry(int64_t ordinal, struct tg_span arguments)
     return entry;
 }
 
-static struct tg_json *call_header(int64_t ordinal, const struct tg_json *block)
+static struct tg_json *call_header(const struct state *state, int64_t ordinal,
+                                   const struct tg_json *block)
 {
     struct tg_json *entry = tg_json_new_object(), *function = tg_json_new_object();
 
     tg_json_set_int(entry, "index", ordinal);
     tg_json_set_span(entry, "id", tg_hub_span(block, "id"));
     tg_json_set_str(entry, "type", "function");
-    tg_json_set_span(function, "name", tg_hub_span(block, "name"));
+    tg_json_set_span(function, "name",
+                     tg_toolset_name(state->hop.context, TG_PROTOCOL_CHAT,
+                                     tg_hub_span(block, "name")));
     tg_json_set_str(function, "arguments", "");
     tg_json_set(entry, "function", function);
     return entry;
@@ -135,7 +139,7 @@ static void start_tool(struct state *state, struct block *block, const struct tg
     block->ordinal = state->call_count++;
     if (tg_json_get(content, "input", &input) == TG_JSON_GOT)
         block->input = tg_json_copy(input);
-    give_delta(state, out, "tool_calls", call_header(block->ordinal, content));
+    give_delta(state, out, "tool_calls", call_header(state, block->ordinal, content));
 }
 
 static void start_other(struct state *state, const struct tg_json *content, struct tg_hop_out *out,
@@ -144,8 +148,8 @@ static void start_other(struct state *state, const struct tg_json *content, stru
     struct tg_json *entry;
 
     if (!tg_hub_is(content, "type", "redacted_thinking")) {
-        tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN, "BLOCK_DROPPED", "response",
-                    "%.*s", 60, tg_hub_span(content, "type").ptr);
+        tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN, "BLOCK_DROPPED",
+                    "response", "");
         return;
     }
     entry = reasoning_entry("reasoning.encrypted", index);
@@ -235,7 +239,7 @@ static void add_delta(struct state *state, const struct tg_json *event, struct t
         add_arguments(state, block, tg_hub_span(delta, "partial_json"), out);
     } else if (tg_hub_is(delta, "type", "citations_delta")) {
         tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_INFO, "CITATION_DROPPED",
-                    "response", "%s", "");
+                    "response", "");
     }
 }
 

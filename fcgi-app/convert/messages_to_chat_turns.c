@@ -20,7 +20,7 @@ static const char *path_of(const struct walk *walk, size_t message, size_t block
 static void note(const struct walk *walk, enum tg_severity severity, const char *code,
                  const char *path)
 {
-    tg_diagnose(walk->context->diagnostics, severity, code, path, "%s", "");
+    tg_diagnose(walk->context->diagnostics, severity, code, path, "");
 }
 
 /* --- the system prompt ---------------------------------------------------------------------- */

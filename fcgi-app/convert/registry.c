@@ -1,6 +1,5 @@
 #include "fcgi-app/convert/registry.h"
 
-#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "fcgi-app/convert/chat_edges.h"
 #include "fcgi-app/convert/chat_wire.h"
@@ -86,13 +85,9 @@ const char *tg_routes_check(const struct tg_route *table, size_t count)
     return problem;
 }
 
-void tg_routes_verify(void)
+const char *tg_routes_problem(void)
 {
-    const char *problem = tg_routes_check(routes, TG_COUNT_OF(routes));
-
-    if (problem != NULL)
-        tg_log(TG_LOG_ERROR, "convert", "the table of routes: %s", problem);
-    tg_assert(problem == NULL);
+    return tg_routes_check(routes, TG_COUNT_OF(routes));
 }
 
 /* --- requests and whole answers ------------------------------------------------------------- */

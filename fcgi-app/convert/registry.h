@@ -1,8 +1,8 @@
 /* registry - the way from a client's protocol to a channel's, and back.
  *
  * One table of direct converters and of compositions through the hub. A matrix that is broken
- * (two routes for a pair, a route that is both direct and composed, steps that do not meet) ends
- * the process at start-up, not a request.
+ * (two routes for a pair, a route that is both direct and composed, steps that do not meet) is
+ * found at start-up, not by a request.
  *
  *     route = tg_route_find(TG_PROTOCOL_MESSAGES, TG_PROTOCOL_CHAT);
  *     tg_route_request(route, &context, request, &converted, &err);
@@ -33,8 +33,8 @@ const struct tg_route *tg_route_find(enum tg_protocol client, enum tg_protocol u
 char tg_route_grade(const struct tg_route *route) non_null(1); /* the worst of its steps */
 /* What is wrong with a table; NULL: nothing. */
 const char *tg_routes_check(const struct tg_route *routes, size_t count) non_null(1);
-/* Aborts when the table of this program is broken. */
-void tg_routes_verify(void);
+/* The same of this program's own table: a program that has routes looks before it serves. */
+const char *tg_routes_problem(void);
 
 enum tg_class tg_route_request(const struct tg_route *route, const struct tg_convert *context,
                                const struct tg_json *request, struct tg_json **ret,

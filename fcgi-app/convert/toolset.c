@@ -55,7 +55,7 @@ struct tg_tool_form *tg_toolset_add(const struct tg_convert *context, struct tg_
                                   .strict = -1};
     if (strcmp(tool->name, tool->wire_name) != 0)
         tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_NAME_REWRITTEN",
-                    tg_arena_printf(context->arena, "tools[%zu]", set->tool_count), "%s", "");
+                    tg_arena_printf(context->arena, "tools[%zu]", set->tool_count), "");
     set->tool_count++;
     return tool;
 }
@@ -110,8 +110,11 @@ const char *tg_toolset_wire_name(const struct tg_convert *context, struct tg_spa
     return tool != NULL ? tool->wire_name : tg_name_make(context->arena, name);
 }
 
-struct tg_span tg_toolset_name(const struct tg_toolset *set, struct tg_span wire_name)
+struct tg_span tg_toolset_name(const struct tg_convert *context, enum tg_protocol to,
+                               struct tg_span wire_name)
 {
+    const struct tg_toolset *set = context->client == to ? context->tools : NULL;
+
     for (size_t i = 0; set != NULL && i < set->tool_count; i++) {
         const struct tg_tool_form *tool = &set->tools[i];
 

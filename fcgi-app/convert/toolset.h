@@ -64,8 +64,10 @@ void tg_toolset_attach(const struct tg_convert *context, enum tg_protocol to,
 /* The name as the upstream knows it, for history; made up for a tool that is not in the set. */
 const char *tg_toolset_wire_name(const struct tg_convert *context, struct tg_span name) must_check
     non_null(1);
-/* The client's name of what the upstream calls <wire_name>. */
-struct tg_span tg_toolset_name(const struct tg_toolset *set, struct tg_span wire_name);
+/* What <to> calls the tool that the upstream calls <wire_name>: the step that speaks to the client
+ * gives the client's own name back, steps before it leave the name alone. */
+struct tg_span tg_toolset_name(const struct tg_convert *context, enum tg_protocol to,
+                               struct tg_span wire_name) must_check non_null(1);
 const struct tg_tool_form *tg_toolset_find(const struct tg_toolset *set, const char *name)
     must_check non_null(1, 2);
 

@@ -152,10 +152,10 @@ static struct tg_json *function_of(const struct tg_convert *context,
         tg_json_set_str(function, "description", form->description);
     tg_json_set(function, "parameters", tg_schema_clean(form->schema));
     if (form->strict == 1 && !tg_schema_is_strict(form->schema))
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_STRICT_DROPPED", "tools", "%s",
-                    "");
+        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_STRICT_DROPPED", "tools", "");
     if (form->strict >= 0)
-        tg_json_set_bool(function, "strict", form->strict == 1 && tg_schema_is_strict(form->schema));
+        tg_json_set_bool(function, "strict",
+                         form->strict == 1 && tg_schema_is_strict(form->schema));
     tg_json_set(tool, "function", function);
     return tool;
 }
@@ -224,11 +224,11 @@ static void write_builtin(const struct tg_convert *context, const struct tg_tool
     if (strncmp(builtin->type, "web_search", 10) == 0 &&
         strstr(context->upstream_model, "search") != NULL) {
         tg_json_set(request, "web_search_options", tg_json_new_object());
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", "tools", "%s",
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", "tools",
                     builtin->type);
         return;
     }
-    tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", "tools", "%s",
+    tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", "tools",
                 builtin->type);
 }
 

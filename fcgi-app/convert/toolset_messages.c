@@ -55,7 +55,7 @@ static const char *description_of(const struct tg_convert *context, const struct
     tg_json_print(examples, &json);
     made = tg_arena_strndup(context->arena, tg_buf_text(&json), json.len);
     tg_buf_done(&json);
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_APPROXIMATED", path, "%s",
+    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_APPROXIMATED", path,
                 "input_examples");
     return made;
 }
@@ -74,7 +74,7 @@ static void note_dropped(const struct tg_convert *context, const struct tg_json 
     for (size_t i = 0; i < TG_COUNT_OF(dropped); i++)
         if (tg_json_get(tool, dropped[i].key, &value) == TG_JSON_GOT)
             tg_diagnose(context->diagnostics, dropped[i].severity, "PARAM_DROPPED",
-                        tg_arena_printf(context->arena, "%s.%s", path, dropped[i].key), "%s", "");
+                        tg_arena_printf(context->arena, "%s.%s", path, dropped[i].key), "");
 }
 
 static void read_function(const struct tg_convert *context, struct tg_toolset *set,
@@ -101,8 +101,7 @@ static void read_client_tool(const struct tg_convert *context, struct tg_toolset
 
     if (tg_json_parse(schema, strlen(schema), &parsed, NULL) == TG_OK)
         form->schema = tg_hub_keep(context, parsed);
-    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", "tools", "%s",
-                form->name);
+    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", "tools", form->name);
 }
 
 static enum tg_class read_tool(const struct tg_convert *context, struct tg_toolset *set,
@@ -178,10 +177,9 @@ static void write_custom(const struct tg_convert *context, const struct tg_tool_
                                     form->description != NULL ? "\n\n" : ""));
     if (tg_json_parse(schema, sizeof schema - 1, &parsed, NULL) == TG_OK)
         tg_json_set(tool, "input_schema", parsed);
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_CUSTOM_WRAPPED", "tools", "%s",
-                form->name);
+    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_CUSTOM_WRAPPED", "tools", form->name);
     if (form->grammar != NULL)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_GRAMMAR_DROPPED", "tools", "%s",
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_GRAMMAR_DROPPED", "tools",
                     form->name);
 }
 
@@ -220,7 +218,7 @@ static const char *choice_type(const struct tg_convert *context, const struct tg
 
     if (forced && (thinks(request) || !tg_model_can(context->model, TG_MODEL_FORCED_TOOL))) {
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_CHOICE_APPROXIMATED",
-                    "tool_choice", "%s", "the model cannot be forced to call");
+                    "tool_choice", "the model cannot be forced to call");
         return "auto";
     }
     if (set->mode == TG_TOOLS_NONE)
@@ -258,7 +256,7 @@ static void write_web_search(const struct tg_convert *context, struct tg_json *t
     tg_json_set_str(tool, "name", "web_search");
     tg_json_push(tools, tool);
     tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED",
-                "web_search_options", "%s", "");
+                "web_search_options", "");
 }
 
 void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_toolset *set,
@@ -271,11 +269,11 @@ void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_to
             tg_json_push(tools, tool_of(context, &set->tools[i]));
         else
             tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_CHOICE_APPROXIMATED",
-                        "tool_choice", "%s", "tools outside the subset are left out");
+                        "tool_choice", "tools outside the subset are left out");
     }
     for (size_t i = 0; i < set->builtin_count; i++)
         tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", "tools",
-                    "%s", set->builtins[i].type);
+                    set->builtins[i].type);
     if (set->web_search != NULL)
         write_web_search(context, tools);
     if (tg_json_array_len(tools) == 0) {

@@ -5,8 +5,9 @@
  *   {"do":"request","client":…,"upstream":…,"model":…,"body":{…}}
  *   {"do":"answer",…,"body":{…}}
  * and writes one line for it: {"events":[…],"end":"done"} or {"body":…}, with "error" for a
- * failure, and "diagnostics". "tools" (a request of the client) tells a stream or an answer what the
- * request's tools were; "include_usage" and "include_thoughts" are true unless they say false. */
+ * failure, and "diagnostics". "tools" (a request of the client) tells a stream or an answer what
+ * the request's tools were; "include_usage" and "include_thoughts" are true unless they say
+ * false. */
 #include "common/base/memory.h"
 #include "common/json/tree.h"
 #include "fcgi-app/convert/hub.h"
@@ -174,7 +175,7 @@ int main(void)
     size_t cap = 0;
     ssize_t len;
 
-    tg_routes_verify();
+    tg_assert(tg_routes_problem() == NULL);
     while ((len = getline(&text, &cap, stdin)) > 0) {
         struct tg_json *line, *said;
         struct tg_buf out;
