@@ -112,15 +112,3 @@ enum tg_verdict tg_stage_endpoint(struct tg_request *req)
     }
     return TG_NEXT;
 }
-
-const char *tg_protocol_name(enum tg_protocol protocol)
-{
-    static const char *const names[] = {
-        [TG_PROTOCOL_CHAT] = "chat",
-        [TG_PROTOCOL_RESPONSES] = "responses",
-        [TG_PROTOCOL_MESSAGES] = "messages",
-        [TG_PROTOCOL_GEMINI] = "gemini",
-    };
-
-    return names[protocol];
-}

@@ -6,14 +6,8 @@
 #ifndef TOLLGATE_ENDPOINT_H
 #define TOLLGATE_ENDPOINT_H
 
+#include "fcgi-app/convert/protocol.h"
 #include "fcgi-app/request.h"
-
-enum tg_protocol {
-    TG_PROTOCOL_CHAT,
-    TG_PROTOCOL_RESPONSES,
-    TG_PROTOCOL_MESSAGES,
-    TG_PROTOCOL_GEMINI
-};
 
 enum tg_operation {
     TG_OPERATION_GENERATE,     /* relayed and billed */
@@ -42,6 +36,5 @@ const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
 const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path) non_null(1, 2);
 /* The methods that <path> has, for the Allow header of a 405: "GET, POST". */
 void tg_endpoint_allow(const char *path, char *text, size_t room) non_null(1, 2);
-const char *tg_protocol_name(enum tg_protocol protocol);
 
 #endif

@@ -1,7 +1,10 @@
 #include "common/json/json.h"
 
+#include "common/json/tree.h"
+
 #include <json-c/json.h>
 #include <limits.h>
+#include <string.h>
 
 /* json-c has no object for null; ours does, so that a null in an array is no missing element. */
 static char null_value;
@@ -204,4 +207,170 @@ void tg_json_print(const struct tg_json *value, struct tg_buf *out)
                                                         JSON_C_TO_STRING_NOSLASHESCAPE, &len);
 
     tg_buf_add(out, text, len);
+}
+
+/* --- building ------------------------------------------------------------------------------- */
+
+/* To be written to: the caller owns the document. */
+static struct json_object *open_value(struct tg_json *value)
+{
+    return unwrap(value);
+}
+
+static struct tg_json *made(struct json_object *object)
+{
+    tg_assert(object != NULL);
+    return (struct tg_json *)(void *)object;
+}
+
+struct tg_json *tg_json_new_object(void)
+{
+    return made(json_object_new_object());
+}
+
+struct tg_json *tg_json_new_array(void)
+{
+    return made(json_object_new_array());
+}
+
+struct tg_json *tg_json_new_string(struct tg_span text)
+{
+    tg_assert(text.len < INT_MAX);
+    return made(json_object_new_string_len(text.ptr != NULL ? text.ptr : "", (int)text.len));
+}
+
+struct tg_json *tg_json_new_str(const char *text)
+{
+    return tg_json_new_string((struct tg_span){text, strlen(text)});
+}
+
+struct tg_json *tg_json_new_int(int64_t value)
+{
+    return made(json_object_new_int64(value));
+}
+
+struct tg_json *tg_json_new_bool(bool value)
+{
+    return made(json_object_new_boolean(value));
+}
+
+struct tg_json *tg_json_new_null(void)
+{
+    return (struct tg_json *)(void *)&null_value;
+}
+
+struct tg_json *tg_json_copy(const struct tg_json *value)
+{
+    struct json_object *copy = NULL;
+
+    if (unwrap(value) == NULL)
+        return tg_json_new_null();
+    tg_assert(json_object_deep_copy(unwrap(value), &copy, NULL) == 0);
+    return made(copy);
+}
+
+void tg_json_set(struct tg_json *object, const char *key, struct tg_json *value)
+{
+    tg_assert(json_object_object_add(open_value(object), key, unwrap(value)) == 0);
+}
+
+void tg_json_set_str(struct tg_json *object, const char *key, const char *text)
+{
+    tg_json_set(object, key, tg_json_new_str(text));
+}
+
+void tg_json_set_span(struct tg_json *object, const char *key, struct tg_span text)
+{
+    tg_json_set(object, key, tg_json_new_string(text));
+}
+
+void tg_json_set_int(struct tg_json *object, const char *key, int64_t value)
+{
+    tg_json_set(object, key, tg_json_new_int(value));
+}
+
+void tg_json_set_bool(struct tg_json *object, const char *key, bool value)
+{
+    tg_json_set(object, key, tg_json_new_bool(value));
+}
+
+void tg_json_set_null(struct tg_json *object, const char *key)
+{
+    tg_json_set(object, key, tg_json_new_null());
+}
+
+void tg_json_set_copy(struct tg_json *object, const char *key, const struct tg_json *from,
+                      const char *from_key)
+{
+    const struct tg_json *member;
+    enum tg_json_got got = tg_json_get(from, from_key, &member);
+
+    if (got == TG_JSON_GOT)
+        tg_json_set(object, key, tg_json_copy(member));
+    else if (got == TG_JSON_GOT_NULL)
+        tg_json_set_null(object, key);
+}
+
+void tg_json_remove(struct tg_json *object, const char *key)
+{
+    json_object_object_del(open_value(object), key);
+}
+
+void tg_json_push(struct tg_json *array, struct tg_json *value)
+{
+    tg_assert(json_object_array_add(open_value(array), unwrap(value)) == 0);
+}
+
+void tg_json_insert(struct tg_json *array, size_t i, struct tg_json *value)
+{
+    struct json_object *list = open_value(array);
+    size_t at = json_object_array_length(list);
+
+    tg_json_push(array, tg_json_new_null());
+    for (; at > i; at--)
+        tg_assert(json_object_array_put_idx(
+                      list, at, json_object_get(json_object_array_get_idx(list, at - 1))) == 0);
+    tg_assert(json_object_array_put_idx(list, i, unwrap(value)) == 0);
+}
+
+void tg_json_drop(struct tg_json *array, size_t i)
+{
+    tg_assert(json_object_array_del_idx(open_value(array), i, 1) == 0);
+}
+
+bool tg_json_above(const struct tg_json *value, int64_t limit)
+{
+    struct json_object *object = unwrap(value);
+
+    return (json_object_is_type(object, json_type_double) ||
+            json_object_is_type(object, json_type_int)) &&
+           json_object_get_double(object) > (double)limit;
+}
+
+struct tg_json *tg_json_member(struct tg_json *object, const char *key)
+{
+    struct json_object *member;
+
+    if (!json_object_is_type(open_value(object), json_type_object) ||
+        !json_object_object_get_ex(open_value(object), key, &member) || member == NULL)
+        return NULL;
+    return made(member);
+}
+
+struct tg_json *tg_json_element(struct tg_json *array, size_t i)
+{
+    return i < tg_json_array_len(array) ? (struct tg_json *)(uintptr_t)tg_json_array_at(array, i)
+                                        : NULL;
+}
+
+struct tg_json *tg_json_take(struct tg_json *object, const char *key)
+{
+    struct json_object *member;
+
+    if (!json_object_is_type(open_value(object), json_type_object) ||
+        !json_object_object_get_ex(open_value(object), key, &member))
+        return NULL;
+    json_object_get(member);
+    json_object_object_del(open_value(object), key);
+    return (struct tg_json *)(uintptr_t)wrap(member);
 }

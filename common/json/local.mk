@@ -4,5 +4,5 @@ libbase_a_SOURCES += \
 	common/json/keys.c common/json/keys.h \
 	common/json/scan.c common/json/scan.h \
 	common/json/find.c \
-	common/json/json.c common/json/json.h \
+	common/json/json.c common/json/json.h common/json/tree.h \
 	common/json/writer.c common/json/writer.h

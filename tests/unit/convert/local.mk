@@ -17,3 +17,8 @@ unit_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)
 unit_error_body_SOURCES = tests/unit/convert/error_body.c
 unit_error_body_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_error_body_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)
+
+# The converters behind a pipe, for tests/convert.
+check_PROGRAMS += convert-tool
+convert_tool_SOURCES = tests/unit/convert/convert_tool.c
+convert_tool_LDADD = libconvert.a $(BASE_LIBS)

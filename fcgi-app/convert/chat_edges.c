@@ -1,0 +1,279 @@
+#include "fcgi-app/convert/chat_edges.h"
+
+#include "common/base/memory.h"
+#include "fcgi-app/convert/error_body.h"
+#include "fcgi-app/convert/hub.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS_MOST = 32 };
+
+/* --- the source: what servers do differently ------------------------------------------------ */
+
+/* A tool call of one choice: under which index or id it came, and which one it is. */
+struct call {
+    int64_t raw_index; /* -1: it had none */
+    char *id;
+};
+
+struct choice {
+    int64_t index;
+    struct call *calls;
+    size_t count, cap;
+    size_t last; /* the call that was spoken of last */
+};
+
+struct source {
+    struct tg_hop hop;
+    struct choice *choices;
+    size_t count, cap;
+};
+
+static struct choice *choice_of(struct source *source, int64_t index)
+{
+    for (size_t i = 0; i < source->count; i++)
+        if (source->choices[i].index == index)
+            return &source->choices[i];
+    if (source->count == source->cap) {
+        source->cap = source->cap != 0 ? 2 * source->cap : 1;
+        source->choices = tg_realloc(source->choices, source->cap * sizeof *source->choices);
+    }
+    source->choices[source->count] = (struct choice){.index = index};
+    return &source->choices[source->count++];
+}
+
+static size_t new_call(struct choice *choice, int64_t raw_index, struct tg_span id)
+{
+    if (choice->count == choice->cap) {
+        choice->cap = choice->cap != 0 ? 2 * choice->cap : 2;
+        choice->calls = tg_realloc(choice->calls, choice->cap * sizeof *choice->calls);
+    }
+    choice->calls[choice->count] =
+        (struct call){raw_index, id.len > 0 ? tg_strndup(id.ptr, id.len) : NULL};
+    return choice->count++;
+}
+
+static bool same_id(const struct call *call, struct tg_span id)
+{
+    return call->id != NULL && strlen(call->id) == id.len && memcmp(call->id, id.ptr, id.len) == 0;
+}
+
+/* Which call a fragment belongs to: the latest with its index; without an index the one with its
+ * id, else the last one. A header whose id differs is a new call, whatever its index. */
+static size_t find_call(struct choice *choice, int64_t raw_index, struct tg_span id)
+{
+    for (size_t i = choice->count; i-- > 0;)
+        if (raw_index >= 0 ? choice->calls[i].raw_index == raw_index
+                           : id.len > 0 && same_id(&choice->calls[i], id))
+            return i;
+    return raw_index < 0 && id.len == 0 && choice->count > 0 ? choice->last : choice->count;
+}
+
+static void number_call(struct choice *choice, struct tg_json *call)
+{
+    int64_t raw_index = tg_hub_int(call, "index", -1);
+    const struct tg_json *function;
+    struct tg_span id = {NULL, 0}, name;
+    size_t at;
+
+    tg_hub_text(call, "id", &id);
+    at = find_call(choice, raw_index, id);
+    if (at < choice->count && id.len > 0 && choice->calls[at].id != NULL &&
+        !same_id(&choice->calls[at], id) &&
+        tg_json_get_object(call, "function", &function) == TG_JSON_GOT &&
+        tg_hub_text(function, "name", &name))
+        at = choice->count;
+    if (at == choice->count)
+        at = new_call(choice, raw_index, id);
+    else if (choice->calls[at].id == NULL && id.len > 0)
+        choice->calls[at].id = tg_strndup(id.ptr, id.len);
+    choice->last = at;
+    tg_json_set_int(call, "index", (int64_t)at);
+}
+
+/* The finish reasons that Chat has; words of other protocols are translated, all else is "stop". */
+static const char *known_finish(struct tg_span word)
+{
+    static const char *const words[] = {"stop", "length", "tool_calls", "content_filter",
+                                        "function_call"};
+    const char *translated = tg_finish_of_messages(word);
+
+    for (size_t i = 0; i < TG_COUNT_OF(words); i++)
+        if (strlen(words[i]) == word.len && memcmp(words[i], word.ptr, word.len) == 0)
+            return words[i];
+    return translated != NULL ? translated : "stop";
+}
+
+static void repair_finish(struct tg_json *choice, bool has_calls)
+{
+    struct tg_span word;
+
+    if (!tg_hub_text(choice, "finish_reason", &word)) {
+        tg_json_set_null(choice, "finish_reason");
+        return;
+    }
+    tg_json_set_str(choice, "finish_reason", known_finish(word));
+    if (has_calls && tg_hub_is(choice, "finish_reason", "stop"))
+        tg_json_set_str(choice, "finish_reason", "tool_calls");
+}
+
+static void repair_choice(struct source *source, struct tg_json *choice)
+{
+    struct choice *state = choice_of(source, tg_hub_int(choice, "index", 0));
+    struct tg_json *delta = tg_json_member(choice, "delta"), *calls;
+
+    if (delta == NULL)
+        tg_json_set(choice, "delta", delta = tg_json_new_object());
+    calls = tg_json_member(delta, "tool_calls");
+    for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
+        number_call(state, tg_json_element(calls, i));
+    repair_finish(choice, state->count > 0);
+}
+
+/* {"error":…} in any of its shapes. */
+static bool read_error(const struct tg_json *event, struct tg_error *ret)
+{
+    const struct tg_json *error;
+    struct tg_buf text;
+
+    if (tg_json_get(event, "error", &error) != TG_JSON_GOT)
+        return false;
+    tg_buf_init(&text, 0);
+    tg_json_print(event, &text);
+    tg_error_body_read(0, (struct tg_span){text.data, text.len}, ret);
+    tg_buf_done(&text);
+    return true;
+}
+
+static void feed_source(struct tg_hop *hop, const struct tg_json *event, struct tg_hop_out *out)
+{
+    struct source *source = (struct source *)hop;
+    struct tg_json *copy, *choices;
+
+    if (read_error(event, &out->error)) {
+        out->end = TG_HOP_END_ERROR;
+        return;
+    }
+    copy = tg_json_copy(event);
+    choices = tg_json_member(copy, "choices");
+    if (choices == NULL)
+        tg_json_set(copy, "choices", choices = tg_json_new_array());
+    for (size_t i = 0; i < tg_json_array_len(choices); i++)
+        repair_choice(source, tg_json_element(choices, i));
+    out->event(out->to, copy);
+}
+
+static void end_source(struct tg_hop *hop, enum tg_hop_end end, const struct tg_error *error,
+                       struct tg_hop_out *out)
+{
+    (void)hop;
+    out->end = end;
+    if (error != NULL)
+        out->error = *error;
+}
+
+static void done_source(struct tg_hop *hop)
+{
+    struct source *source = (struct source *)hop;
+
+    for (size_t i = 0; i < source->count; i++) {
+        for (size_t k = 0; k < source->choices[i].count; k++)
+            free(source->choices[i].calls[k].id);
+        free(source->choices[i].calls);
+    }
+    free(source->choices);
+}
+
+const struct tg_hop_kind tg_hop_chat_source = {
+    .name = "chat_source",
+    .state_size = sizeof(struct source),
+    .feed = feed_source,
+    .end = end_source,
+    .done = done_source,
+};
+
+void tg_chat_answer_normalise(struct tg_json *answer)
+{
+    struct tg_json *choices = tg_json_member(answer, "choices");
+
+    for (size_t i = 0; choices != NULL && i < tg_json_array_len(choices); i++) {
+        struct tg_json *choice = tg_json_element(choices, i);
+        struct tg_json *message = tg_json_member(choice, "message");
+        struct tg_json *calls = message != NULL ? tg_json_member(message, "tool_calls") : NULL;
+
+        repair_finish(choice, calls != NULL && tg_json_array_len(calls) > 0);
+    }
+}
+
+/* --- the sink: what clients do not see ------------------------------------------------------ */
+
+struct keys {
+    char *names[KEYS_MOST];
+    size_t count;
+};
+
+static bool find_hidden(void *context, const char *key, const struct tg_json *value)
+{
+    struct keys *keys = context;
+
+    (void)value;
+    if (strncmp(key, "x_", 2) == 0 && keys->count < KEYS_MOST)
+        keys->names[keys->count++] = tg_strdup(key);
+    return true;
+}
+
+static bool strip_member(void *context, const char *key, const struct tg_json *value)
+{
+    struct tg_json *member = tg_json_member(context, key);
+
+    (void)value;
+    if (member != NULL)
+        tg_chat_strip(member);
+    return true;
+}
+
+void tg_chat_strip(struct tg_json *value)
+{
+    struct keys keys = {.count = 0};
+
+    for (size_t i = 0; i < tg_json_array_len(value); i++)
+        tg_chat_strip(tg_json_element(value, i));
+    tg_json_each(value, find_hidden, &keys);
+    for (size_t i = 0; i < keys.count; i++) {
+        tg_json_remove(value, keys.names[i]);
+        free(keys.names[i]);
+    }
+    tg_json_each(value, strip_member, value);
+}
+
+static bool is_usage_only(const struct tg_json *chunk)
+{
+    const struct tg_json *usage, *choices;
+
+    return tg_json_get_object(chunk, "usage", &usage) == TG_JSON_GOT &&
+           (tg_json_get_array(chunk, "choices", &choices) != TG_JSON_GOT ||
+            tg_json_array_len(choices) == 0);
+}
+
+static void feed_sink(struct tg_hop *hop, const struct tg_json *event, struct tg_hop_out *out)
+{
+    const struct tg_json *usage;
+    struct tg_json *copy;
+
+    if (is_usage_only(event) && !hop->context->include_usage)
+        return;
+    copy = tg_json_copy(event);
+    tg_chat_strip(copy);
+    if (hop->context->include_usage &&
+        tg_json_get(copy, "usage", &usage) == TG_JSON_GOT_ABSENT)
+        tg_json_set_null(copy, "usage");
+    out->event(out->to, copy);
+}
+
+const struct tg_hop_kind tg_hop_chat_sink = {
+    .name = "chat_sink",
+    .state_size = sizeof(struct tg_hop),
+    .feed = feed_sink,
+    .end = end_source,
+};

@@ -1,0 +1,188 @@
+"""Whole answers: one answer in two dialects, and what a folded stream makes of the same."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import streams
+import tool
+
+MESSAGES = {
+    "id": "msg_n1",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "content": [
+        {"type": "thinking", "thinking": "Plan.", "signature": "SIGC"},
+        {"type": "text", "text": "Checking."},
+        {"type": "tool_use", "id": "call_A", "name": "weather", "input": {"city": "Rome"}},
+        {"type": "tool_use", "id": "call_B", "name": "now", "input": {}},
+    ],
+    "stop_reason": "tool_use",
+    "stop_sequence": None,
+    "usage": {
+        "input_tokens": 12,
+        "cache_creation_input_tokens": 100,
+        "cache_read_input_tokens": 800,
+        "output_tokens": 40,
+        "output_tokens_details": {"thinking_tokens": 33},
+    },
+}
+CHAT = {
+    "id": "chatcmpl-n1",
+    "object": "chat.completion",
+    "created": 1700000000,
+    "model": "m",
+    "choices": [
+        {
+            "index": 0,
+            "message": {
+                "role": "assistant",
+                "content": "Checking.",
+                "refusal": None,
+                "reasoning_content": "Plan.",
+                "reasoning_details": [
+                    {
+                        "type": "reasoning.text",
+                        "format": "anthropic-claude-v1",
+                        "index": 0,
+                        "text": "Plan.",
+                        "signature": "SIGC",
+                    }
+                ],
+                "tool_calls": [
+                    {
+                        "id": "call_A",
+                        "type": "function",
+                        "function": {"name": "weather", "arguments": '{"city":"Rome"}'},
+                    },
+                    {
+                        "id": "call_B",
+                        "type": "function",
+                        "function": {"name": "now", "arguments": "{}"},
+                    },
+                ],
+            },
+            "logprobs": None,
+            "finish_reason": "tool_calls",
+        }
+    ],
+    "usage": {
+        "prompt_tokens": 912,
+        "completion_tokens": 40,
+        "total_tokens": 952,
+        "prompt_tokens_details": {"cached_tokens": 800, "cache_write_tokens": 100},
+        "completion_tokens_details": {"reasoning_tokens": 33},
+    },
+}
+
+
+def test_one_answer_in_two_dialects() -> None:
+    assert tool.answer("chat", "messages", MESSAGES)["body"] == CHAT
+    assert tool.answer("messages", "chat", CHAT)["body"] == MESSAGES
+
+
+def test_an_error_inside_a_200_is_an_error() -> None:
+    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    said = tool.answer("chat", "messages", body)
+    assert (said["error"]["status"], said["error"]["code"]) == (503, "overloaded")
+    said = tool.answer("messages", "chat", {"error": {"message": "x", "type": "server_error"}})
+    assert said["error"]["status"] == 500
+
+
+def test_what_is_no_answer_is_the_upstreams_fault() -> None:
+    for client, upstream in (("chat", "messages"), ("messages", "chat")):
+        said = tool.answer(client, upstream, {"id": "x"})
+        assert (said["error"]["class"], said["error"]["code"]) == ("transport", "upstream_invalid")
+
+
+def test_broken_arguments_are_kept() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a":1}{'}}
+    body = {"id": "x", "choices": [{"message": {"content": None, "tool_calls": [call]}}]}
+    said = tool.answer("messages", "chat", body)
+    assert said["body"]["content"][0]["input"] == {"_raw_arguments": '{"a":1}{'}
+    assert said["body"]["stop_reason"] == "tool_use"
+
+
+# --- fold(stream(x)) == answer(x) -----------------------------------------------------------------
+
+
+def parsed(text: str) -> Any:
+    return json.loads(text) if text.strip() else {}
+
+
+def fold_messages(events: list[tool.Case]) -> tool.Case:
+    """What a client of Messages has gathered at the end."""
+    blocks: list[tool.Case] = []
+    raw: dict[int, str] = {}
+    message: tool.Case = {}
+    for event in events:
+        if event["type"] == "message_start":
+            message = event["message"]
+        elif event["type"] == "content_block_start":
+            blocks.append(dict(event["content_block"]))
+        elif event["type"] == "content_block_delta":
+            delta, block = event["delta"], blocks[event["index"]]
+            if delta["type"] == "input_json_delta":
+                raw[event["index"]] = raw.get(event["index"], "") + delta["partial_json"]
+            else:
+                key = delta["type"].removesuffix("_delta")
+                block[key] = block.get(key, "") + delta[key]
+        elif event["type"] == "message_delta":
+            message = {**message, **event["delta"], "usage": event["usage"]}
+    for index, text in raw.items():
+        blocks[index]["input"] = parsed(text)
+    return {**message, "content": blocks}
+
+
+def as_stream(answer: tool.Case) -> list[tool.Case]:
+    """The chunks of a stream that say what <answer> says, in its order."""
+    message = answer["choices"][0]["message"]
+    deltas = [{"role": "assistant", "content": ""}]
+    if message.get("reasoning_content"):
+        deltas.append({"reasoning_content": message["reasoning_content"]})
+    if message.get("content"):
+        deltas += [{"content": piece} for piece in message["content"]]
+    for index, call in enumerate(message.get("tool_calls") or []):
+        deltas.append({"tool_calls": [{"index": index, **call}]})
+    events = [streams.chunk(delta) for delta in deltas]
+    events.append(streams.chunk({}, answer["choices"][0]["finish_reason"]))
+    return [*events, {**streams.chunk({}), "choices": [], "usage": answer["usage"]}]
+
+
+def random_answer(rng: random.Random) -> tool.Case:
+    message: tool.Case = {"role": "assistant", "content": rng.choice([None, "a", "ä𝄞 b"])}
+    if rng.random() < 0.5:
+        message["reasoning_content"] = rng.choice(["think", "on\ntwo lines"])
+    calls = [
+        {
+            "id": f"call_{index}",
+            "type": "function",
+            "function": {"name": "f", "arguments": rng.choice(["{}", '{"a":[1,"}"]}', ""])},
+        }
+        for index in range(rng.randint(0, 3))
+    ]
+    if calls:
+        message["tool_calls"] = calls
+    usage = {"prompt_tokens": rng.randint(0, 99), "completion_tokens": rng.randint(0, 99)}
+    finish = "tool_calls" if calls else rng.choice(["stop", "length", "content_filter"])
+    return {
+        "id": "chatcmpl-r",
+        "model": "gpt-r",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": usage,
+    }
+
+
+def test_a_folded_stream_is_the_answer() -> None:
+    rng = random.Random(2026)
+    answers = [random_answer(rng) for _ in range(300)]
+    way = {"client": "messages", "upstream": "chat"}
+    whole = tool.convert([{"do": "answer", **way, "body": body} for body in answers])
+    folded = tool.convert(
+        [{"do": "stream", **way, "end": "done", "events": as_stream(body)} for body in answers]
+    )
+    for body, one, other in zip(answers, whole, folded, strict=True):
+        assert fold_messages(other["events"]) == one["body"], json.dumps(body)
