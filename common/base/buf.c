@@ -31,7 +31,7 @@ void tg_buf_reset(struct tg_buf *buf)
 /* Makes room for <more> bytes and the NUL behind them. */
 static bool make_room(struct tg_buf *buf, size_t more)
 {
-    size_t cap = buf->cap > 0 ? buf->cap : 64;
+    size_t cap = buf->cap > 0 ? buf->cap : 256;
 
     if (buf->failed)
         return false;

@@ -2,10 +2,9 @@
 
 #include "common/base/clock.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+enum { INT_TEXT = 20 };
 
 static const char *const words[] = {
     [TG_WORD_OK] = "ok",
@@ -31,8 +30,11 @@ const char *tg_step_word_name(enum tg_step_word word)
 
 void tg_step_begin(struct tg_step *step, const struct tg_kv_script *script, int shard)
 {
+    tg_assert(shard >= 0 && shard < 100);
     step->script = script;
-    snprintf(step->tag, sizeof step->tag, "{s%02d}", shard);
+    memcpy(step->tag, "{s00}", sizeof "{s00}");
+    step->tag[2] = (char)('0' + shard / 10);
+    step->tag[3] = (char)('0' + shard % 10);
     step->key_count = step->count = step->text_len = 0;
 }
 
@@ -42,31 +44,69 @@ void tg_step_span(struct tg_step *step, const void *ptr, size_t len)
     step->parts[step->count++] = (struct tg_span){ptr, len};
 }
 
-static void add_text(struct tg_step *step, const char *format, ...) printf_like(2, 3);
-static void add_text(struct tg_step *step, const char *format, ...)
-{
-    char *at = step->text + step->text_len;
-    size_t room = sizeof step->text - step->text_len;
-    va_list args;
-    int len;
+/* ---- texts are written by hand: a step has about twenty, and printf takes longer than Redis */
 
-    va_start(args, format);
-    len = vsnprintf(at, room, format, args);
-    va_end(args);
-    tg_assert(len >= 0 && (size_t)len < room);
-    step->text_len += (size_t)len;
-    tg_step_span(step, at, (size_t)len);
+static void put(struct tg_step *step, const char *text, size_t len)
+{
+    tg_assert(len <= sizeof step->text - step->text_len);
+    memcpy(step->text + step->text_len, text, len);
+    step->text_len += len;
+}
+
+static size_t int_text(int64_t value, char ret[INT_TEXT])
+{
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char digits[INT_TEXT];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    if (value < 0)
+        digits[--at] = '-';
+    memcpy(ret, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}
+
+static void put_int(struct tg_step *step, int64_t value)
+{
+    char text[INT_TEXT];
+
+    put(step, text, int_text(value, text));
+}
+
+/* "tg:{s17}:user" */
+static void put_key(struct tg_step *step, const char *name)
+{
+    put(step, "tg:", 3);
+    put(step, step->tag, 5);
+    put(step, ":", 1);
+    put(step, name, strlen(name));
+}
+
+/* What was put since <from> is the next part. */
+static void add_part(struct tg_step *step, size_t from)
+{
+    tg_step_span(step, step->text + from, step->text_len - from);
 }
 
 void tg_step_key(struct tg_step *step, const char *name)
 {
-    add_text(step, "tg:%s:%s", step->tag, name);
+    size_t from = step->text_len;
+
+    put_key(step, name);
+    add_part(step, from);
     step->key_count = step->count;
 }
 
 void tg_step_key_of(struct tg_step *step, const char *name, int64_t id)
 {
-    add_text(step, "tg:%s:%s:%" PRId64, step->tag, name, id);
+    size_t from = step->text_len;
+
+    put_key(step, name);
+    put(step, ":", 1);
+    put_int(step, id);
+    add_part(step, from);
     step->key_count = step->count;
 }
 
@@ -78,7 +118,10 @@ void tg_step_fence(struct tg_step *step)
 
 void tg_step_int(struct tg_step *step, int64_t value)
 {
-    add_text(step, "%" PRId64, value);
+    size_t from = step->text_len;
+
+    put_int(step, value);
+    add_part(step, from);
 }
 
 static bool read_outcome(const struct tg_kv_reply *reply, struct tg_outcome *ret)
@@ -106,17 +149,16 @@ static enum tg_class run_once(struct tg_step *step, struct tg_kv *kv, int64_t ep
                               int64_t deadline_at_us, struct tg_outcome *ret)
 {
     int64_t left_ms = (deadline_at_us - tg_now_us()) / 1000;
-    char epoch_text[24], until_text[24];
+    char epoch_text[INT_TEXT], until_text[INT_TEXT];
     const char *run_id = tg_kv_run_id(kv);
     struct tg_span *fence = step->parts + step->key_count;
     const struct tg_kv_reply *reply;
     enum tg_class class;
 
-    snprintf(epoch_text, sizeof epoch_text, "%" PRId64, epoch);
-    snprintf(until_text, sizeof until_text, "%" PRId64, tg_kv_server_ms(kv) + left_ms);
-    fence[0] = (struct tg_span){epoch_text, strlen(epoch_text)};
+    fence[0] = (struct tg_span){epoch_text, int_text(epoch, epoch_text)};
     fence[1] = (struct tg_span){run_id, strlen(run_id)};
-    fence[2] = (struct tg_span){until_text, strlen(until_text)};
+    fence[2] =
+        (struct tg_span){until_text, int_text(tg_kv_server_ms(kv) + left_ms, until_text)};
     class = tg_kv_run(kv, step->script,
                       &(struct tg_kv_call){.tag = step->tag,
                                            .args = step->parts,

@@ -154,6 +154,7 @@ static enum tg_class call_argv(struct tg_kv *kv, size_t count, int64_t deadline_
         return class;
     if (kv->reply == NULL)
         return broke(kv, "no answer in time");
+    kv->answered_at_us = tg_now_us();
     reply = kv->reply;
     *ret = kv->reply;
     return reply->type == REDIS_REPLY_ERROR ? refused(kv, reply->str) : TG_OK;
@@ -186,14 +187,15 @@ enum tg_class tg_kv_run(struct tg_kv *kv, const struct tg_kv_script *script,
                         const struct tg_kv_call *call, size_t key_count,
                         const struct tg_kv_reply **ret)
 {
-    char keys[24];
-    int keys_len = snprintf(keys, sizeof keys, "%zu", key_count);
+    const char keys[2] = {(char)('0' + key_count / 10), (char)('0' + key_count % 10)};
+    const size_t skipped = key_count < 10 ? 1 : 0; /* Redis takes no leading zero */
     enum tg_class class;
 
+    tg_assert(key_count < 100);
     set_argv(kv, 3, call);
     kv->argv[0] = (struct tg_span){"EVALSHA", 7};
     kv->argv[1] = (struct tg_span){script->sha1, 40};
-    kv->argv[2] = (struct tg_span){keys, (size_t)keys_len};
+    kv->argv[2] = (struct tg_span){keys + skipped, sizeof keys - skipped};
     class = call_argv(kv, call->count + 3, call->deadline_at_us, ret);
     if (class != TG_CLASS_INTERNAL || strncmp(kv->error.message, "NOSCRIPT", 8) != 0)
         return class;

@@ -21,6 +21,7 @@ struct tg_kv {
     struct tg_span *argv;     /* scratch of the call being sent */
     size_t argv_room;
     struct tg_buf out;        /* the same as it goes over the wire */
+    int64_t answered_at_us;   /* when the last reply came */
     int64_t clock_offset_us;  /* server's wall clock minus our monotonic one */
     bool broken;
     char run_id[41];

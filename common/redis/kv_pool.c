@@ -6,7 +6,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { FIRST_PAUSE_US = 10000, LONGEST_PAUSE_US = 500000 };
+enum {
+    FIRST_PAUSE_US = 10000,
+    LONGEST_PAUSE_US = 500000,
+    TRUSTED_US = 1000 /* after its last answer a connection is good: that spares a look at it */
+};
 
 struct tg_kv_pool {
     struct tg_kv_conf conf;
@@ -154,7 +158,7 @@ static void connected(struct tg_kv_pool *pool, bool well)
  * given up. */
 static bool is_usable(struct tg_kv_pool *pool, struct tg_kv *kv)
 {
-    if (tg_kv_is_quiet(kv))
+    if (tg_now_us() - kv->answered_at_us < TRUSTED_US || tg_kv_is_quiet(kv))
         return true;
     pthread_mutex_lock(&pool->mutex);
     lost_one(pool);
