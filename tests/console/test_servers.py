@@ -11,7 +11,7 @@ from harness.console import BASE, Browser, ConsoleApache, ConsoleFastCgi
 from harness.stack import Stack
 from harness.webservers import SERVERS
 
-WAYS = ["apache-cgi", "caddy-fastcgi", "caddy-fcgiwrap", "nginx-fastcgi", "nginx-fcgiwrap",
+WAYS = ["apache-cgi", "apache-fastcgi", "caddy-fastcgi", "caddy-fcgiwrap", "nginx-fastcgi", "nginx-fcgiwrap",
         "lighttpd-fastcgi"]  # fmt: skip
 
 
