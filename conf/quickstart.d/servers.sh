@@ -52,7 +52,8 @@ tg_stop()
 tg_stop_all()
 {
     local name
-    for name in apache caddy nginx lighttpd tollgate-{console,fcgi,ledger} simulator redis mariadb; do
+    for name in apache caddy nginx lighttpd tollgate-{console,fcgi,ledger} simulator redis \
+        mariadb; do
         tg_stop "$name"
     done
     if [ -e "$tg_directory/sockets" ]; then
@@ -125,7 +126,8 @@ tg_start_web()
         [ "$(id -u)" -ne 0 ] || as_root=(-D ROOT)
         tg_start apache env TG_WEB="$web" TG_PORT="$2" TG_SOCKET="$3" TG_TOP="$tg_top" \
             TG_CONSOLE="$tg_console_socket" \
-            "$(tg_program apache2)" -f "$tg_parts/apache.conf" "${as_root[@]}" -D CONSOLE -D FOREGROUND
+            "$(tg_program apache2)" -f "$tg_parts/apache.conf" "${as_root[@]}" -D CONSOLE \
+            -D FOREGROUND
         ;;
     caddy)
         tg_start caddy env TOLLGATE_SITE="http://127.0.0.1:$2" TOLLGATE_SOCKET="$3" \
