@@ -86,6 +86,19 @@ tg_request()
         tg_fail "The answer was $status: $(head -c 600 "$tg_directory/answer.json")"
 }
 
+# tg_check_console: the admin can log in with the password that is shown at the end
+tg_check_console()
+{
+    local base=http://127.0.0.1:$tg_port status
+    tg_step_log=$tg_directory/tollgate-console.log
+    status=$(printf '{"username":"admin","password":"%s"}' "$tg_admin_password" |
+        curl -sS -o "$tg_directory/console.json" -w '%{http_code}' -H "Origin: $base" \
+            -H 'Content-Type: application/json' --data-binary @- "$base/api/login") ||
+        tg_fail 'The web server did not answer.'
+    [ "$status" = 200 ] ||
+        tg_fail "The console's answer was $status: $(head -c 600 "$tg_directory/console.json")"
+}
+
 # tg_bill: what the answer's usage costs by hand, in quota (500,000 per USD), rounded half-up
 tg_bill()
 {

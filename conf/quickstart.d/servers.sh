@@ -52,7 +52,8 @@ tg_stop()
 tg_stop_all()
 {
     local name
-    for name in apache caddy nginx lighttpd tollgate-{fcgi,ledger} simulator redis mariadb; do
+    for name in apache caddy nginx lighttpd tollgate-{console,fcgi,ledger} simulator redis \
+        mariadb; do
         tg_stop "$name"
     done
     if [ -e "$tg_directory/sockets" ]; then
@@ -110,19 +111,23 @@ tg_fill_nginx()
     local user=''
     [ "$(id -u)" -ne 0 ] || user='user www-data;'
     sed -e "s|@PORT@|$2|" -e "s|@SOCKET@|$3|" -e "s|@TOP@|$tg_top|" -e "s|@USER@|$user|" \
+        -e "s|@CONSOLE@|$tg_console_socket|" -e "s|@CGI@|none|" -e "s|@CONF@|$TOLLGATE_CONF|" \
         "$tg_parts/nginx.conf" >"$1"
 }
 
-# tg_start_web apache|caddy|nginx|lighttpd PORT SOCKET
+# tg_start_web apache|caddy|nginx|lighttpd PORT SOCKET; the console listens on $tg_console_socket
 tg_start_web()
 {
     local web=$tg_sockets/web as_root=()
+    local -x TOLLGATE_CONSOLE=$tg_console_socket
     mkdir -p "$web/htdocs"
     case $1 in
     apache)
         [ "$(id -u)" -ne 0 ] || as_root=(-D ROOT)
         tg_start apache env TG_WEB="$web" TG_PORT="$2" TG_SOCKET="$3" TG_TOP="$tg_top" \
-            "$(tg_program apache2)" -f "$tg_parts/apache.conf" "${as_root[@]}" -D FOREGROUND
+            TG_CONSOLE="$tg_console_socket" \
+            "$(tg_program apache2)" -f "$tg_parts/apache.conf" "${as_root[@]}" -D CONSOLE \
+            -D FOREGROUND
         ;;
     caddy)
         tg_start caddy env TOLLGATE_SITE="http://127.0.0.1:$2" TOLLGATE_SOCKET="$3" \

@@ -5,6 +5,7 @@ rps_gateway           requests/s of the same requests through nginx and Tollgate
 rps_vs_nginx_proxy    the second over the first, same run, same wrk
 added_median_ms_c1    median latency that Tollgate adds at one connection
 ledger_vs_ping        deposit and bill in Redis over two PINGs on the same connection
+cgi_page_ms           median of the console's list of users as a cold CGI process, 300 users
 log_page_ms_1m        the slowest page of a request log of a million rows: first, deep, filtered
 cpu                   cpu_us_per_request_<process> and their sum, the records in the log included;
                       the plain proxy's sum, and that over the first. To first order these do not
@@ -22,6 +23,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +31,7 @@ BENCH = Path(__file__).resolve().parent
 sys.path.insert(0, str(BENCH.parent / "lib"))
 
 import cpu  # noqa: E402
+from harness.console import run_cgi  # noqa: E402
 from harness.gateway import SOURCE, build_tree  # noqa: E402
 from harness.money import M_REF, bill  # noqa: E402
 from harness.procs import Process, free_port  # noqa: E402
@@ -183,6 +186,31 @@ class Bench:
         done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True, env=environment)
         self.done["log_page_ms_1m"] = float(done.stdout.split()[1])
 
+    def cgi_page(self) -> None:
+        """From the start of the process to its last byte: connect, session, list, page."""
+        site = self.stack.site
+        rows = ", ".join(f"('bench-{number}')" for number in range(300))
+        site.main_sql(f"INSERT INTO users (username) VALUES {rows}")
+        login = json.dumps({"username": "admin", "password": "an admin's password"}).encode()
+        reply = run_cgi(
+            site,
+            "login.cgi",
+            "POST",
+            login,
+            CONTENT_TYPE="application/json",
+            HTTP_ACCEPT="application/json",
+            HTTP_ORIGIN="http://console.example",
+        )
+        cookie = "; ".join(value.split(";")[0] for value in reply.cookies)
+        taken = []
+        for _ in range(100):
+            started = time.perf_counter()
+            reply = run_cgi(site, "users.cgi", HTTP_COOKIE=cookie, HTTP_ACCEPT="text/html")
+            taken.append((time.perf_counter() - started) * 1000)
+            if reply.status != 200 or b"bench-299" not in reply.body:
+                raise SystemExit(f"no list of users: {reply.status} {reply.text[:500]}")
+        self.done["cgi_page_ms"] = statistics.median(taken)
+
     def check_books(self, account: Account) -> None:
         """A fast gateway that loses money is no figure: every request is in the books."""
         self.stack.site.wait_clean(120)
@@ -208,12 +236,14 @@ UNITS = {
     "rps_gateway": "requests/s",
     "added_median_ms_c1": "ms",
     "log_page_ms_1m": "ms",
+    "cgi_page_ms": "ms",
 }
 MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.throughput: {"rps_nginx_proxy", "rps_gateway", "rps_vs_nginx_proxy"},
     Bench.latency: {"added_median_ms_c1"},
     Bench.ledger: {"ledger_vs_ping"},
     Bench.log_page: {"log_page_ms_1m"},
+    Bench.cgi_page: {"cgi_page_ms"},
     Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},
 }
 
@@ -233,7 +263,8 @@ def main(names: list[str]) -> None:
         for measure, gives in MEASURES.items():
             if gives & wanted:
                 measure(bench)
-        bench.check_books(account)
+        if {name for name in wanted if name.startswith(("rps", "added", "cpu"))}:
+            bench.check_books(account)
         bench.stop()
     finally:
         bench.kill()

@@ -11,8 +11,8 @@ from harness.console import BASE, Browser, ConsoleApache, ConsoleFastCgi
 from harness.stack import Stack
 from harness.webservers import SERVERS
 
-WAYS = ["apache-cgi", "caddy-fastcgi", "caddy-fcgiwrap", "nginx-fastcgi", "nginx-fcgiwrap",
-        "lighttpd-fastcgi"]  # fmt: skip
+WAYS = ["apache-cgi", "apache-fastcgi", "caddy-fastcgi", "caddy-fcgiwrap", "nginx-fastcgi",
+        "nginx-fcgiwrap", "lighttpd-fastcgi"]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=WAYS)

@@ -215,7 +215,7 @@ class ConsoleApache(Apache):
 
     def make(self) -> Process:
         process = super().make()
-        process.argv += ["-D", "CONSOLE"]
+        process.argv += ["-D", "CGI"]
         process.env.update(
             TG_CGI=str(self.site.build / "admin-cgi" / "cgi-bin"),
             TG_CONF=str(self.site.conf),

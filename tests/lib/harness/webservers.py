@@ -72,10 +72,12 @@ class Apache(WebServer):
             "TG_PORT": str(self.port),
             "TG_SOCKET": str(self.fcgi_socket),
             "TG_TOP": str(SOURCE),
+            "TG_CONSOLE": self.console.get("TOLLGATE_CONSOLE", ""),
         }
         conf = QUICKSTART / "apache.conf"
         root = ["-D", "ROOT"] if os.geteuid() == 0 else []
-        argv = [self.program, "-f", str(conf), *root, "-D", "FOREGROUND"]
+        console = ["-D", "CONSOLE"] if self.console else []
+        argv = [self.program, "-f", str(conf), *root, *console, "-D", "FOREGROUND"]
         return Process("apache2", argv, self.directory, env=env)
 
 
