@@ -64,6 +64,10 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/price_form.c admin-cgi/pages/price_form.h \
 	admin-cgi/pages/prices.c \
 	admin-cgi/pages/price_tools.c \
+	admin-cgi/pages/logs.c \
+	admin-cgi/pages/audit.c \
+	admin-cgi/pages/settings.c \
+	admin-cgi/pages/dashboard.c \
 	admin-cgi/web/escape.c admin-cgi/web/escape.h \
 	admin-cgi/web/html_place.c admin-cgi/web/html_place.h \
 	admin-cgi/web/template_parse.c admin-cgi/web/template_parse.h \
@@ -104,7 +108,15 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/prices_unpriced.html \
 	admin-cgi/templates/price.html \
 	admin-cgi/templates/price_calculator.html \
+	admin-cgi/templates/logs.html \
+	admin-cgi/templates/log.html \
+	admin-cgi/templates/audit.html \
+	admin-cgi/templates/audit_verify.html \
+	admin-cgi/templates/settings.html \
+	admin-cgi/templates/setting.html \
+	admin-cgi/templates/dashboard.html \
 	admin-cgi/assets/console.css \
+	admin-cgi/assets/charts.js \
 	admin-cgi/assets/theme.js \
 	admin-cgi/assets/console.js
 

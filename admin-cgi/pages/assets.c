@@ -16,6 +16,7 @@ static const struct asset {
 } assets[] = {
     {"bootstrap.css", css, "bootstrap5/css/bootstrap.min.css"},
     {"chart.js", js, "chart.js/chart.min.js"},
+    {"charts.js", js, NULL},
     {"console.css", css, NULL},
     {"console.js", js, NULL},
     {"theme.js", js, NULL},

@@ -92,11 +92,11 @@ static enum tg_class add_hours(struct web_page *page, const struct tg_usage_filt
     return class;
 }
 
-static void write_days(struct web_page *page, const struct days *days)
+static void write_days(struct web_page *page, const char *key, const struct days *days)
 {
     struct tg_json_writer *out = &page->out;
 
-    tg_json_key(out, "days");
+    tg_json_key(out, key);
     tg_json_begin_array(out);
     for (size_t i = 0; i < days->count; i++) {
         const struct tg_usage_sum *sum = &days->list[i].sum;
@@ -114,7 +114,8 @@ static void write_days(struct web_page *page, const struct days *days)
     tg_json_end_array(out);
 }
 
-enum tg_class page_put_days(struct web_page *page, const struct tg_usage_filter *filter)
+enum tg_class page_put_days(struct web_page *page, const char *key,
+                            const struct tg_usage_filter *filter)
 {
     struct tg_usage_filter piece = *filter;
     struct days days;
@@ -128,6 +129,6 @@ enum tg_class page_put_days(struct web_page *page, const struct tg_usage_filter 
         class = add_hours(page, &piece, &days);
     }
     if (class == TG_OK)
-        write_days(page, &days);
+        write_days(page, key, &days);
     return class;
 }

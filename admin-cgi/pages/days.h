@@ -12,9 +12,9 @@
 
 enum { PAGE_DAYS_MOST = 366 };
 
-/* "days": [{"label": "2026-11-30", "requests": …}], one for each day of the span, in order; days
+/* <key>: [{"label": "2026-11-30", "requests": …}], one for each day of the span, in order; days
  * without use too. page->log_db is open; <filter> has both ends. */
-enum tg_class page_put_days(struct web_page *page, const struct tg_usage_filter *filter) must_check
-    non_null(1, 2);
+enum tg_class page_put_days(struct web_page *page, const char *key,
+                            const struct tg_usage_filter *filter) must_check non_null(1, 2, 3);
 
 #endif

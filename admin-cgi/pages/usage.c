@@ -68,6 +68,6 @@ enum tg_class page_account_usage(struct web_page *page)
     tg_json_begin_object(&page->out);
     tg_usage_write(&sum, &page->out);
     tg_json_end_object(&page->out);
-    class = page_put_days(page, &filter);
+    class = page_put_days(page, "days", &filter);
     return class == TG_OK ? put_models(page, &filter) : class;
 }

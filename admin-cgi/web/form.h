@@ -51,8 +51,8 @@ struct web_page;
 struct web_form_def {
     const struct web_field *fields;
     size_t count;
-    /* For forms of POST routes: fills the document that the route's template needs, when the form
-     * is shown again; usually the handler of the GET route. */
+    /* Fills the document that the route's template needs when the form is shown again: of POST
+     * routes usually the handler of the GET route, of a list's filter just the title. */
     enum tg_class (*view)(struct web_page *page);
     const char *action; /* where the form goes, behind the area's address: "", "/new"; NULL: here */
     const char *submit; /* word on the button */

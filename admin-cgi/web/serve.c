@@ -105,8 +105,7 @@ static void send_failure(struct web_page *page, enum tg_class class)
         web_form_refuse(&page->form, page->err.param, page->err.message);
     if (status == 400 && page->form.failed)
         status = 422;
-    if (page->request->method == WEB_POST && (status == 422 || status == 400 || status == 409) &&
-        show_form_again(page, status))
+    if ((status == 422 || status == 400 || status == 409) && show_form_again(page, status))
         return;
     send_error(page, status);
 }

@@ -67,6 +67,13 @@ void web_show_usd(struct tg_buf *out, int64_t quota)
     tg_buf_add(out, text, len);
 }
 
+void web_show_seconds(struct tg_buf *out, int64_t duration_us)
+{
+    int64_t ms = (duration_us + 500) / 1000;
+
+    tg_buf_printf(out, "%lld.%03lld", (long long)(ms / 1000), (long long)(ms % 1000));
+}
+
 void web_show_number(struct tg_buf *out, int64_t number)
 {
     char digits[32];

@@ -14,6 +14,8 @@ void web_show_time(struct tg_buf *out, const char *text, const char *zone) non_n
 bool web_zone_ok(const char *zone) must_check non_null(1);
 /* Quota as USD: at least two places, as many as it takes ("0.000002"). */
 void web_show_usd(struct tg_buf *out, int64_t quota) non_null(1);
+/* Microseconds as seconds, with three places: "0.042". */
+void web_show_seconds(struct tg_buf *out, int64_t duration_us) non_null(1);
 /* "1,234,567" */
 void web_show_number(struct tg_buf *out, int64_t number) non_null(1);
 

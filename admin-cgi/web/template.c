@@ -207,6 +207,8 @@ static struct tg_span text_of(struct renderer *renderer, const struct tg_json *v
         web_show_usd(scratch, number);
     } else if (tg_json_int(value, &number) && form == WEB_FORM_NUM) {
         web_show_number(scratch, number);
+    } else if (tg_json_int(value, &number) && form == WEB_FORM_SEC) {
+        web_show_seconds(scratch, number);
     } else if (tg_json_type(value) != TG_JSON_OBJECT && tg_json_type(value) != TG_JSON_ARRAY) {
         tg_json_print(value, scratch);
     }

@@ -2,7 +2,8 @@
  *
  *   {{name}} {{a.b}} {{.}}     the value, from the innermost section outwards; absent is empty
  *   {{url x}} {{json x}}       percent-encoded; the JSON text of the value (for data- attributes)
- *   {{time x}} {{usd x}} {{num x}}   of show.h: a moment in the user's zone, quota as USD, 12,345
+ *   {{time x}} {{usd x}} {{num x}} {{sec x}}   of show.h: a moment in the user's zone, quota as
+ *                              USD, 12,345, microseconds as seconds
  *   {{#x}}…{{/x}}              for each element; once for an object, a text, a number that is not
  *                              0, true
  *   {{^x}}…{{/x}}              when {{#x}} would do nothing

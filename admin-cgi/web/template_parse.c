@@ -157,7 +157,8 @@ static enum web_node_form take_form(struct tg_span *name)
                  {"json ", WEB_FORM_JSON},
                  {"time ", WEB_FORM_TIME},
                  {"usd ", WEB_FORM_USD},
-                 {"num ", WEB_FORM_NUM}};
+                 {"num ", WEB_FORM_NUM},
+                 {"sec ", WEB_FORM_SEC}};
 
     for (size_t i = 0; i < TG_COUNT_OF(forms); i++) {
         size_t len = strlen(forms[i].word);

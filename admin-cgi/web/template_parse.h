@@ -24,7 +24,8 @@ enum web_node_form {
     WEB_FORM_JSON,
     WEB_FORM_TIME,
     WEB_FORM_USD,
-    WEB_FORM_NUM
+    WEB_FORM_NUM,
+    WEB_FORM_SEC
 };
 /* How a value is made harmless. */
 enum web_node_place { WEB_PLACE_HTML, WEB_PLACE_LINK, WEB_PLACE_URL };

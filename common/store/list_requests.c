@@ -2,9 +2,11 @@
 #include "common/store/list_requests.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 #include "common/store/paging.h"
 #include "common/store/read.h"
 
@@ -38,6 +40,22 @@ enum lead { BY_ID, BY_FALLBACK, BY_ERROR, BY_TOKEN, BY_USER, BY_CHANNEL, BY_MODE
 #define LEAD_SORT(INDEX, LEADING) \
     TG_SORT("created_at", KINDS, REQUESTS(INDEX, LEADING), "created_at", "request_id")
 #define KINDS TG_SORT_TEXT, TG_SORT_BYTES
+/* The places of rows alone, which the index itself has. */
+#define WINDOW(INDEX, LEADING) \
+    "SELECT created_at, request_id FROM request_log FORCE INDEX (" INDEX ") WHERE " LEADING \
+    " AND created_at >= ? AND created_at < ?"
+#define LEAD_WINDOW(INDEX, LEADING) \
+    TG_SORT("created_at", KINDS, WINDOW(INDEX, LEADING), "created_at", "request_id")
+static const struct tg_sort windows[LEADS] = {
+    [BY_ID] = LEAD_WINDOW("PRIMARY", "request_id = ?"),
+    [BY_FALLBACK] = LEAD_WINDOW("fallback_created", "was_fallback = ?"),
+    [BY_ERROR] = LEAD_WINDOW("failed_created", "failed = ?"),
+    [BY_TOKEN] = LEAD_WINDOW("token_created", "token_id = ?"),
+    [BY_USER] = LEAD_WINDOW("user_created", "user_id = ?"),
+    [BY_CHANNEL] = LEAD_WINDOW("channel_created", "channel_id = ?"),
+    [BY_MODEL] = LEAD_WINDOW("model_created", "served_model = ?"),
+    [BY_TIME] = LEAD_WINDOW("created_at", "? IS NULL"),
+};
 static const struct tg_sort sorts[LEADS] = {
     [BY_ID] = LEAD_SORT("PRIMARY", "request_id = ?"),
     [BY_FALLBACK] = LEAD_SORT("fallback_created", "was_fallback = ?"),
@@ -91,23 +109,86 @@ static void bounds(const struct tg_request_filter *filter, char from[TG_TIME_TEX
     tg_time_format_sql(to_us > 0 ? to_us : 0, to);
 }
 
-static enum tg_class each(struct tg_db *log, const struct tg_request_filter *filter,
-                          const struct tg_page *page, struct tg_list_visit *visit,
+/* What one page is read by. */
+struct reading {
+    const struct tg_request_filter *filter;
+    const struct tg_page *page;
+    enum lead lead;
+    struct tg_db_value leading;
+    char from[TG_TIME_TEXT], to[TG_TIME_TEXT];
+};
+
+/* Is anything asked for that the leading index does not answer? */
+static bool has_more(const struct reading *reading)
+{
+    const struct tg_request_filter *filter = reading->filter;
+    int wanted = (filter->user_id != 0) + (filter->token_id != 0) + (filter->channel_id != 0) +
+                 (filter->model != NULL && filter->model[0] != '\0') + (filter->status != 0) +
+                 filter->fallback_only + (filter->errors_only && filter->status < 400);
+    bool leads = reading->lead >= BY_FALLBACK && reading->lead <= BY_MODEL &&
+                 (reading->lead != BY_ERROR || filter->status < 400);
+
+    return reading->lead != BY_ID && wanted > leads;
+}
+
+static void note_place(void *context, const struct tg_db_rows *rows)
+{
+    struct reading *reading = context;
+
+    snprintf(reading->from, sizeof reading->from, "%s", tg_db_text(rows, 0));
+}
+
+/* Looks at a bounded number of places: <from> becomes the last one's time, <next> the cursor behind
+ * all of that very time, "" when these are all there are. */
+static enum tg_class narrow(struct tg_db *log, struct reading *reading, char next[TG_CURSOR_TEXT],
+                            struct tg_error *err)
+{
+    const struct tg_list list = {.sorts = &windows[reading->lead],
+                                 .sort_count = 1,
+                                 .usual = "-created_at",
+                                 .most = TG_REQUESTS_LOOKED};
+    const struct tg_page page = {.limit = TG_REQUESTS_LOOKED, .after = reading->page->after};
+    char from[TG_TIME_TEXT];
+    const struct tg_db_value filters[] = {reading->leading, TG_DB_S(from), TG_DB_S(reading->to)};
+    const struct tg_list_query query = {&list, filters, TG_COUNT_OF(filters), &page};
+    struct tg_list_visit visit = {.row = note_place, .context = reading};
+    enum tg_class class;
+
+    memcpy(from, reading->from, sizeof from);
+    class = tg_list_each(log, &query, &visit, err);
+    if (class != TG_OK)
+        return class;
+    memcpy(next, visit.next, TG_CURSOR_TEXT);
+    if (next[0] == '\0')
+        memcpy(reading->from, from, sizeof from);
+    else /* an id below all others */
+        memset(strrchr(next, '.') + 1, '0', strlen(strrchr(next, '.') + 1));
+    return TG_OK;
+}
+
+/* <visit> gets the rows. reading->from is then how far the page looked, when it gave up before it
+ * was full; "" otherwise. */
+static enum tg_class each(struct tg_db *log, struct reading *reading, struct tg_list_visit *visit,
                           struct tg_error *err)
 {
-    char from[TG_TIME_TEXT], to[TG_TIME_TEXT];
-    struct tg_db_value leading;
-    enum lead lead = lead_of(filter, &leading);
+    const struct tg_request_filter *filter = reading->filter;
+    char window_next[TG_CURSOR_TEXT] = "";
+    enum tg_class class = TG_OK;
+
+    reading->lead = lead_of(filter, &reading->leading);
+    bounds(filter, reading->from, reading->to);
+    if (has_more(reading))
+        class = narrow(log, reading, window_next, err);
+    if (class != TG_OK)
+        return class;
     const struct tg_list list = {.columns = columns,
                                  .column_count = TG_COUNT_OF(columns),
-                                 .sorts = &sorts[lead],
+                                 .sorts = &sorts[reading->lead],
                                  .sort_count = 1,
                                  .usual = "-created_at"};
-
-    bounds(filter, from, to);
-    const struct tg_db_value filters[] = {leading,
-                                          TG_DB_S(from),
-                                          TG_DB_S(to),
+    const struct tg_db_value filters[] = {reading->leading,
+                                          TG_DB_S(reading->from),
+                                          TG_DB_S(reading->to),
                                           tg_list_id(filter->user_id),
                                           tg_list_id(filter->token_id),
                                           tg_list_id(filter->channel_id),
@@ -115,29 +196,101 @@ static enum tg_class each(struct tg_db *log, const struct tg_request_filter *fil
                                           tg_list_id(filter->status),
                                           TG_DB_I(filter->errors_only),
                                           TG_DB_I(filter->fallback_only)};
-    const struct tg_list_query query = {&list, filters, TG_COUNT_OF(filters), page};
+    const struct tg_list_query query = {&list, filters, TG_COUNT_OF(filters), reading->page};
 
-    return tg_list_each(log, &query, visit, err);
+    class = tg_list_each(log, &query, visit, err);
+    if (class == TG_OK && visit->next[0] == '\0' && window_next[0] != '\0')
+        memcpy(visit->next, window_next, sizeof visit->next);
+    else
+        reading->from[0] = '\0';
+    return class;
 }
 
 /* ---- JSON ---- */
 
+enum { USER_COLUMN = 2, CHANNEL_COLUMN = 12, NAME_TEXT = 260 };
+
+/* A page has few users and channels: each is asked for once. */
+struct name {
+    const char *sql;
+    int64_t id;
+    char text[NAME_TEXT];
+};
+struct writing {
+    struct tg_json_writer *out;
+    struct tg_db *names_db;
+    struct name names[2 * TG_PAGE_MOST];
+    size_t count;
+};
+
+static const char *name_of(struct writing *writing, const char *sql, int64_t id)
+{
+    struct name *name = writing->names;
+    struct tg_db_rows *rows;
+
+    for (size_t i = 0; i < writing->count; i++, name++)
+        if (name->id == id && name->sql == sql)
+            return name->text;
+    tg_assert(writing->count < TG_COUNT_OF(writing->names));
+    writing->count++;
+    name->sql = sql;
+    name->id = id;
+    name->text[0] = '\0';
+    if (id == 0 || tg_db_select(writing->names_db, sql, &TG_DB_I(id), 1, &rows) != TG_OK)
+        return name->text; /* names are a help, no more */
+    if (tg_db_next(rows))
+        snprintf(name->text, sizeof name->text, "%s", tg_db_text(rows, 0));
+    tg_db_rows_free(rows);
+    return name->text;
+}
+
 static void write_row(void *context, const struct tg_db_rows *rows)
 {
-    tg_columns_row(context, columns, TG_COUNT_OF(columns), rows);
+    static const char users[] = "SELECT username FROM users WHERE id = ?";
+    static const char channels[] = "SELECT name FROM channels WHERE id = ?";
+    struct writing *writing = context;
+    struct tg_json_writer *out = writing->out;
+
+    tg_json_begin_object(out);
+    tg_columns_members(out, columns, TG_COUNT_OF(columns), rows);
+    if (writing->names_db != NULL) {
+        tg_json_put_str(out, "username", name_of(writing, users, tg_db_int(rows, USER_COLUMN)));
+        tg_json_put_str(out, "channel_name",
+                        name_of(writing, channels, tg_db_int(rows, CHANNEL_COLUMN)));
+    }
+    tg_json_end_object(out);
+}
+
+static void write_searched(struct tg_json_writer *out, const char *sql_time)
+{
+    char text[TG_TIME_TEXT];
+    int64_t unix_us;
+
+    if (!tg_time_parse(sql_time, &unix_us)) {
+        tg_json_put_str(out, "searched_to", NULL);
+        return;
+    }
+    tg_time_format(unix_us, text);
+    tg_json_put_str(out, "searched_to", text);
 }
 
 enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter *filter,
                                const struct tg_page *page, struct tg_json_writer *out,
                                struct tg_error *err)
 {
-    struct tg_list_visit visit = {.row = write_row, .context = out};
+    struct reading reading = {.filter = filter, .page = page};
+    struct writing *writing = tg_calloc(1, sizeof *writing);
+    struct tg_list_visit visit = {.row = write_row, .context = writing};
     enum tg_class class;
 
+    writing->out = out;
+    writing->names_db = filter->names_db;
     tg_json_key(out, "rows");
     tg_json_begin_array(out);
-    class = each(log, filter, page, &visit, err);
+    class = each(log, &reading, &visit, err);
     tg_json_end_array(out);
+    free(writing);
+    write_searched(out, class == TG_OK ? reading.from : "");
     tg_json_put_str(out, "next", class == TG_OK && visit.next[0] != '\0' ? visit.next : NULL);
     return class;
 }
@@ -207,6 +360,7 @@ enum tg_class tg_csv_requests(struct tg_db *log, const struct tg_request_filter 
                               struct tg_error *err)
 {
     struct tg_list_visit visit = {.row = csv_row, .context = csv->out};
+    struct reading reading = {.filter = filter, .page = page};
     bool first = page->after == NULL || page->after[0] == '\0';
     enum tg_class class;
 
@@ -214,7 +368,7 @@ enum tg_class tg_csv_requests(struct tg_db *log, const struct tg_request_filter 
         tg_buf_printf(csv->out, "%s%s", i > 0 ? "," : "", columns[i].name);
     if (first)
         tg_buf_str(csv->out, "\r\n");
-    class = each(log, filter, page, &visit, err);
+    class = each(log, &reading, &visit, err);
     if (class == TG_OK)
         snprintf(csv->next, sizeof csv->next, "%s", visit.next);
     return class;

@@ -1,7 +1,10 @@
 /* list_requests - pages of the request log, newest first. Form and paging as list.h says.
  *
  * Whatever filters are set, one index leads and is walked from the page's place backwards: the
- * request's id, else the rarest of fallback, errors, token, user, channel, model, time.
+ * request's id, else the rarest of fallback, errors, token, user, channel, model, time. When
+ * further filters are set a page looks at TG_REQUESTS_LOOKED rows at most: it may then hold fewer
+ * rows than were asked for, or none, and still have a next one; "searched_to" says how far it
+ * looked.
  *
  * Errors, threads  as list.h; the connection is one to the log database.
  */
@@ -11,6 +14,7 @@
 #include "common/base/id.h"
 #include "common/store/list.h"
 
+enum { TG_REQUESTS_LOOKED = 1000 };
 struct tg_request_filter {
     int64_t from_unix_us, to_unix_us; /* to: exclusive; 0: no bound */
     int64_t user_id, token_id, channel_id;
@@ -19,6 +23,7 @@ struct tg_request_filter {
     bool errors_only;   /* status 400 and above, or an error code */
     bool fallback_only; /* another model served than was asked for */
     const struct tg_id *request_id;
+    struct tg_db *names_db; /* main: rows get "username", "channel_name"; NULL: they do not */
 };
 /* Each row has what a list shows; tg_view_request (view.h) has all of one request. */
 enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter *filter,

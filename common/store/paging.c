@@ -96,11 +96,13 @@ static struct tg_db_value cursor_value(enum tg_sort_kind kind, const char *part,
     return kind == TG_SORT_TEXT ? TG_DB_S(part) : TG_DB_B(part, len);
 }
 
-static int limit_of(const struct tg_page *page)
+static int limit_of(const struct tg_list_query *query)
 {
-    if (page->limit <= 0)
+    int most = query->list->most > 0 ? query->list->most : TG_PAGE_MOST;
+
+    if (query->page->limit <= 0)
         return TG_PAGE_USUAL;
-    return page->limit < TG_PAGE_MOST ? page->limit : TG_PAGE_MOST;
+    return query->page->limit < most ? query->page->limit : most;
 }
 
 /* The statement and all its values. */
@@ -142,7 +144,7 @@ static enum tg_class plan(const struct tg_list_query *query, struct reading *ret
         ret->values[ret->count++] =
             cursor_value(ret->sort->id, ret->cursor.id, ret->cursor.id_len);
     }
-    ret->values[ret->count++] = TG_DB_I(limit_of(query->page) + 1); /* is there one more? */
+    ret->values[ret->count++] = TG_DB_I(limit_of(query) + 1); /* is there one more? */
     return TG_OK;
 }
 
@@ -151,7 +153,7 @@ enum tg_class tg_list_each(struct tg_db *db, const struct tg_list_query *query,
 {
     struct reading reading;
     struct tg_db_rows *rows;
-    int left = limit_of(query->page);
+    int left = limit_of(query);
     enum tg_class class = plan(query, &reading, err);
 
     if (class != TG_OK)

@@ -49,6 +49,7 @@ struct tg_list {
     const struct tg_sort *sorts;
     size_t sort_count;
     const char *usual; /* the default sort: "-id" */
+    int most;          /* rows of a page; 0: TG_PAGE_MOST */
 };
 struct tg_list_query {
     const struct tg_list *list;

@@ -101,17 +101,18 @@ static int64_t time_case(struct tg_db *db, const char *name,
     return runs_us[RUNS / 2];
 }
 
-/* The page behind 20,000 rows. */
+/* The page behind 20,000 rows. Its cursor is found in longer steps. */
 static int64_t time_deep(struct tg_db *db)
 {
     char places[2][TG_CURSOR_TEXT] = {"", ""};
     int64_t took_us = 0;
 
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i <= 40; i++)
         took_us = time_page(db, &(struct tg_request_filter){.user_id = 0},
-                            &(struct tg_page){.limit = 500, .after = places[i % 2]},
+                            &(struct tg_page){.limit = i < 40 ? TG_PAGE_MOST : TG_PAGE_USUAL,
+                                              .after = places[i % 2]},
                             places[(i + 1) % 2]);
-    fprintf(stderr, "%-34s %7.2f ms\n", "500 rows behind 20,000", (double)took_us / 1000);
+    fprintf(stderr, "%-34s %7.2f ms\n", "behind 20,000 rows", (double)took_us / 1000);
     return took_us;
 }
 

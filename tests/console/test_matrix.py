@@ -106,6 +106,11 @@ def cast(console: ConsoleApache, stack: Stack) -> Iterator[Cast]:
     )
     token = stack.site.ctl("token", "create", "--user", victim.name)
     channel = stack.channel("matrix", ["m-matrix"])
+    request = "00000000-0000-7000-8000-00000000000a"
+    stack.site.log_sql(
+        "INSERT INTO request_log (request_id, created_at) VALUES"
+        f" (UNHEX(REPLACE('{request}', '-', '')), '1970-01-01 00:00:01')"
+    )
     objects: dict[str, int | str] = {
         "users": victim.id,
         "token": int(token["id"]),
@@ -115,6 +120,8 @@ def cast(console: ConsoleApache, stack: Stack) -> Iterator[Cast]:
         "pat": int(stack.site.main_sql("SELECT MAX(id) FROM pats")[0][0]),
         "groups/{name}": "default",
         "assets/{name}": "console.css",
+        "logs/{name}": request,
+        "settings/{name}": "retry.attempts",
     }
     yield Cast(people, console.browser(), root, victim, objects, {})
 

@@ -37,6 +37,7 @@ int main(void)
         CASE(bad_pages_are_refused),
         CASE(requests_are_filtered_by_each_member),
         CASE(requests_are_paged_without_gaps),
+        CASE(a_page_looks_at_a_bounded_number_of_rows),
         CASE(requests_are_told_as_csv),
         CASE(usage_is_summed_for_all_and_for_one),
         CASE(usage_is_split_into_parts),

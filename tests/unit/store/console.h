@@ -38,6 +38,7 @@ void bad_pages_are_refused(void **state);
 
 void requests_are_filtered_by_each_member(void **state);
 void requests_are_paged_without_gaps(void **state);
+void a_page_looks_at_a_bounded_number_of_rows(void **state);
 void requests_are_told_as_csv(void **state);
 void usage_is_summed_for_all_and_for_one(void **state);
 void usage_is_split_into_parts(void **state);

@@ -151,6 +151,35 @@ void requests_are_paged_without_gaps(void **state)
     close_log(&log);
 }
 
+void a_page_looks_at_a_bounded_number_of_rows(void **state)
+{
+    struct house *house = *state;
+    const struct tg_request_filter rare = {.user_id = 1, .model = "rare"}, all = {.user_id = 1};
+    struct tg_page page = {.limit = 10};
+    struct log log;
+
+    open_log(house, &log);
+    /* two of the very same time in the place where the first page gives up */
+    test_mariadb_sql(house->server, "log",
+                     "INSERT INTO request_log (request_id, created_at, user_id, served_model) "
+                     "SELECT UNHEX(LPAD(HEX(seq), 32, '0')), '2026-11-30' - INTERVAL "
+                     "IF(seq = 1001, 1000, seq) SECOND, 1, IF(seq IN (1000, 1001, 1250), 'rare', "
+                     "'usual') FROM seq_1_to_1250");
+    assert_string_equal(digits(house, &log, &rare, &page), "98"); /* 0x3e9, 0x3e8 */
+    assert_non_null(page.after);
+    assert_string_equal(digits(house, &log, &rare, &page), "2"); /* 0x4e2 */
+    assert_null(page.after);
+    page = (struct tg_page){.limit = 2};
+    assert_string_equal(digits(house, &log, &all, &page), "12");
+    assert_non_null(page.after);
+    page = (struct tg_page){.limit = 1}; /* a full page goes on behind its last row */
+    assert_string_equal(digits(house, &log, &rare, &page), "9");
+    assert_string_equal(digits(house, &log, &rare, &page), "8");
+    assert_string_equal(digits(house, &log, &rare, &page), "2");
+    assert_null(page.after);
+    close_log(&log);
+}
+
 void requests_are_told_as_csv(void **state)
 {
     struct house *house = *state;

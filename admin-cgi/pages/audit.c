@@ -1,0 +1,73 @@
+/* audit - who changed what, from where; is the chain of it whole? */
+#include "admin-cgi/pages/pages.h"
+
+#include "common/store/user.h"
+
+static const struct web_field filter[] = {
+    {.name = "from", .label = "From", .kind = WEB_TIME},
+    {.name = "to", .label = "To", .kind = WEB_TIME, .help = "this moment not included"},
+    {.name = "actor", .label = "By", .kind = WEB_TEXT, .most = 64},
+    {.name = "action",
+     .label = "Action",
+     .kind = WEB_TEXT,
+     .most = 48,
+     .help = "\"user.\" for all of users"},
+    {.name = "object_type", .label = "Kind of object", .kind = WEB_TEXT, .most = 32},
+    {.name = "object_id", .label = "Object", .kind = WEB_TEXT, .most = 191},
+};
+/* The filter again, with what is wrong. */
+static enum tg_class view(struct web_page *page)
+{
+    tg_json_put_str(&page->out, "title", "Audit");
+    return TG_OK;
+}
+
+const struct web_form_def page_audit_filter = {
+    .fields = filter,
+    .count = TG_COUNT_OF(filter),
+    .view = view,
+    .submit = "Search",
+    .in_query = true};
+
+enum tg_class page_audit(struct web_page *page)
+{
+    struct tg_audit_filter wanted = {.from_unix_us = web_number(page, "from"),
+                                     .to_unix_us = web_number(page, "to"),
+                                     .action = web_text(page, "action"),
+                                     .object_type = web_text(page, "object_type"),
+                                     .object_id = web_text(page, "object_id")};
+    const char *actor = web_text(page, "actor");
+    struct tg_page at;
+    enum tg_class class = web_list_page(page, &at);
+
+    tg_json_put_str(&page->out, "title", "Audit");
+    if (class == TG_OK && *wanted.object_id != '\0' && *wanted.object_type == '\0')
+        return web_refuse(page, "object_type", "which kind is the object of?");
+    if (class == TG_OK)
+        class = web_main(page);
+    if (class == TG_OK && *actor != '\0') {
+        class = tg_store_user_id(page->main_db, actor, &wanted.actor_id, &page->err);
+        if (class == TG_CLASS_NOT_FOUND)
+            return web_refuse(page, "actor", "there is no user of that name");
+    }
+    return class == TG_OK ? tg_list_audit(page->main_db, &wanted, &at, &page->out, &page->err)
+                          : class;
+}
+
+enum tg_class page_audit_verify(struct web_page *page)
+{
+    int64_t broken = 0;
+    enum tg_class class = web_main(page);
+
+    tg_json_put_str(&page->out, "title", "The chain of the audit log");
+    if (class == TG_OK)
+        class = tg_change_chain_check(page->main_db, &broken, &page->err);
+    if (class != TG_OK)
+        return class;
+    tg_json_put_bool(&page->out, "whole", broken == 0);
+    if (broken > 0)
+        tg_json_put_int(&page->out, "first_broken_id", broken);
+    if (broken < 0)
+        tg_json_put_bool(&page->out, "newest_missing", true);
+    return TG_OK;
+}
