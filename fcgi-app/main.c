@@ -24,18 +24,24 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* What would keep every worker from starting is found before the first one is forked. */
 static enum tg_class check(const struct tg_conf *conf, struct tg_error *err)
 {
-    struct tg_vocabularies *vocabularies = NULL;
     struct tg_secrets secrets;
-    enum tg_class class = tg_vocabularies_open(&vocabularies, err);
+    enum tg_class class = tg_crypto_init(err);
 
-    tg_vocabularies_close(vocabularies);
-    if (class == TG_OK)
-        class = tg_crypto_init(err);
     if (class == TG_OK)
         class = tg_secrets_read(tg_conf_text(conf, TG_OPTION_SECRETS_CONSOLE_FILE),
                                 tg_conf_text(conf, TG_OPTION_SECRETS_FILE), &secrets, err);
     if (class == TG_OK)
         tg_secrets_done(&secrets);
+    return class;
+}
+
+/* The master reads them itself. */
+static enum tg_class check_vocabularies(struct tg_error *err)
+{
+    struct tg_vocabularies *vocabularies = NULL;
+    enum tg_class class = tg_vocabularies_open(&vocabularies, err);
+
+    tg_vocabularies_close(vocabularies);
     return class;
 }
 
@@ -45,7 +51,7 @@ static int run(const char *path, bool only_check)
     struct tg_error err;
 
     if (tg_conf_load(path, NULL, 0, &conf, &err) != TG_OK || check(conf, &err) != TG_OK ||
-        (!only_check && tg_process_open_log(conf, &err) != TG_OK)) {
+        (only_check ? check_vocabularies(&err) : tg_process_open_log(conf, &err)) != TG_OK) {
         fprintf(stderr, "tollgate-fcgi: %s\n", err.message);
         tg_conf_free(conf);
         return EXIT_FAILED;

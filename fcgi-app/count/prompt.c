@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { EXACT_MOST = 4 * 1024 * 1024 };
+
 /* OpenAI's figures; for others those of PER_…_ELSEWHERE. */
 enum {
     PER_ANSWER = 3,
@@ -48,7 +50,9 @@ void tg_prompt_text(struct tg_prompt *prompt, struct tg_span text)
 
     if (text.len == 0)
         return;
-    if (prompt->bpe != NULL && tg_bpe_encode(prompt->bpe, text, &tokens, NULL) == TG_OK) {
+    if (prompt->bpe != NULL && text.len <= EXACT_MOST - prompt->exact_bytes &&
+        tg_bpe_encode(prompt->bpe, text, &tokens, NULL) == TG_OK) {
+        prompt->exact_bytes += text.len;
         prompt->tokens += (int64_t)tokens.count;
         return;
     }

@@ -5,6 +5,9 @@
  * itself and one for each parameter. For others texts joined by newlines are estimated, with 3 a
  * message, 3 a name, 8 a tool, 3 for the answer.
  *
+ * Exact counting may take a second per MiB of what nothing splits; beyond 4 MiB, more than any
+ * model reads, the rest of a prompt is estimated.
+ *
  * One reader per protocol (prompt_chat.c, …) feeds what it finds to a struct tg_prompt.
  *
  * Pure.  Threads  one owner.  Blocks  no.
@@ -28,6 +31,7 @@ tg_prompt_fn tg_prompt_chat, tg_prompt_responses, tg_prompt_messages, tg_prompt_
 struct tg_prompt {
     const char *model;
     const struct tg_bpe *bpe;  /* NULL: estimated */
+    size_t exact_bytes;        /* of texts counted with it */
     struct tg_estimate rough;  /* texts joined by newlines */
     bool has_text;
     int64_t tokens;            /* all but those of <rough> */

@@ -3,6 +3,8 @@
 #include "fcgi-app/reply.h"
 #include "fcgi-app/stream/chat.h"
 
+#include <string.h>
+
 enum { NO_CHANNEL_RETRY_MS = 5000 };
 
 /* R1: reported by the upstream and content came. R2: content came, nothing was reported. R3: no
@@ -16,14 +18,18 @@ void tg_relay_bill(struct tg_request *req, const struct tg_transfer *transfer)
         req->usage = transfer->usage;
         req->usage.source = TG_USAGE_UPSTREAM;
         tg_usage_clamp(&req->usage);
-        return;
+    } else {
+        req->usage = (struct tg_usage){
+            .semantics = TG_USAGE_INPUT_INCLUDES_CACHE,
+            .source = TG_USAGE_COUNTED_LOCALLY,
+            .input = req->input_estimate,
+            .output = transfer->counted_output,
+        };
     }
-    req->usage = (struct tg_usage){
-        .semantics = TG_USAGE_INPUT_INCLUDES_CACHE,
-        .source = TG_USAGE_COUNTED_LOCALLY,
-        .input = req->input_estimate,
-        .output = transfer->counted_output,
-    };
+    /* These search for every answer, and say nothing of it. */
+    if (strstr(transfer->call->upstream_model, "search-preview") != NULL &&
+        req->usage.tools[TG_TOOL_WEB_SEARCH] == 0)
+        tg_usage_add_tool(&req->usage, TG_TOOL_WEB_SEARCH, 1);
 }
 
 void tg_relay_finish(struct tg_request *req, struct tg_transfer *transfer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import tokenisers
 from harness.checks import is_ok
-from harness.money import bill
+from harness.money import M_REF, bill
 from harness.stack import PRICES, Account, Stack
 
 PROMPT = "Où est passé le chat ? It's 12345 o'clock … 猫はどこですか"
@@ -33,3 +33,15 @@ def test_without_usage_the_count_is_exact(stack: Stack, account: Account, stream
     assert record["input"] == 3 + 3 + 1 + tokens(PROMPT)
     counted = {"prompt_tokens": record["input"], "completion_tokens": record["output"]}
     account.wait_spent(bill(counted, PRICES["gpt-4o"]))
+
+
+@pytest.mark.books_differ("the provider's charge is of tokens alone")
+def test_a_model_that_always_searches_costs_a_search(stack: Stack, account: Account) -> None:
+    model = stack.new_model(prefix="gpt-4o-search-preview")
+    stack.site.ctl("price", "set", model, *M_REF.options(), "--tools", "web_search=0.025")
+    stack.channel(model, [model])
+    stack.wait_model(account, model)
+    stack.simulator.behave(model, "ok", p=1000, c=100)
+    is_ok(account.chat(model))
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100}
+    account.wait_spent(bill(usage, M_REF) + 12500)

@@ -107,6 +107,33 @@ static void without_encoders_everything_is_estimated(void **state)
     assert_int_equal(chat(body, "gpt-4o", NULL), 6 + (102 + 42 + 102 + 99) / 100);
 }
 
+/* A prompt larger than any model reads does not cost seconds. */
+static void what_is_beyond_four_megabytes_is_estimated(void **state)
+{
+    enum { TEXT = 3 << 20, ROOM = 64 };
+    static const char begin[] = "{\"messages\":[{\"content\":\"", between[] = "\"},{\"content\":\"",
+                      end[] = "\"}]}";
+    char *body = test_malloc(2 * TEXT + ROOM * 3);
+    size_t at = 0;
+    int64_t tokens;
+
+    (void)state;
+    for (int message = 0; message < 2; message++) {
+        const char *before = message == 0 ? begin : between;
+
+        memcpy(body + at, before, strlen(before));
+        at += strlen(before);
+        for (size_t i = 0; i < TEXT; i += 4, at += 4)
+            memcpy(body + at, " a1.", 4);
+    }
+    memcpy(body + at, end, sizeof end);
+    tokens = chat(body, "gpt-4o", encoders);
+    /* " a", "1", "." and 1.02 + 1.55 + 0.4 + 0.42 */
+    assert_in_range(tokens, TEXT / 4 * 3 + TEXT / 4 * 339 / 100,
+                    TEXT / 4 * 3 + TEXT / 4 * 339 / 100 + 20);
+    test_free(body);
+}
+
 /* What a request of 19 tools was billed by OpenAI is met within a tenth; the JSON that describes
  * them has twice as many tokens. */
 static void a_tool_weighs_less_than_its_json(void **state)
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test(openai_models_are_counted_exactly),
         cmocka_unit_test(without_encoders_everything_is_estimated),
         cmocka_unit_test(other_protocols_count_alike),
+        cmocka_unit_test(what_is_beyond_four_megabytes_is_estimated),
         cmocka_unit_test(a_tool_weighs_less_than_its_json),
     };
 
