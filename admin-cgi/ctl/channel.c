@@ -60,10 +60,10 @@ static enum tg_class read_pairs(struct ctl *ctl, const struct ctl_args *args, co
 /* A channel that has a proxy trusts it with names and addresses. */
 static enum tg_class check_reach(struct ctl *ctl, const struct tg_channel_new *channel)
 {
+    const char *list = tg_conf_text(ctl->conf, TG_OPTION_NET_CHANNEL_ALLOW);
     struct tg_cidr *allow;
     size_t count;
-    enum tg_class class = tg_cidrs_parse(
-        ctl->arena, tg_conf_text(ctl->conf, TG_OPTION_NET_CHANNEL_ALLOW), &allow, &count, &ctl->err);
+    enum tg_class class = tg_cidrs_parse(ctl->arena, list, &allow, &count, &ctl->err);
 
     if (class != TG_OK || channel->proxy[0] != '\0')
         return class;

@@ -53,6 +53,24 @@ fuzz_usage_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"usage"'
 fuzz_usage_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-usage
 
+check_PROGRAMS += fuzz-fcgi
+fuzz_fcgi_SOURCES = tests/fuzz/fcgi.c $(FUZZ_SOURCES)
+fuzz_fcgi_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"fcgi"'
+fuzz_fcgi_LDADD = $(COMMON_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-fcgi
+
+check_PROGRAMS += fuzz-url
+fuzz_url_SOURCES = tests/fuzz/url.c $(FUZZ_SOURCES)
+fuzz_url_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"url"'
+fuzz_url_LDADD = $(COMMON_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-url
+
+check_PROGRAMS += fuzz-headers
+fuzz_headers_SOURCES = tests/fuzz/headers.c $(FUZZ_SOURCES)
+fuzz_headers_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"headers"'
+fuzz_headers_LDADD = libgateway.a libconvert.a $(COMMON_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-headers
+
 EXTRA_DIST += tests/fuzz/replay.c \
 	tests/fuzz/corpus/usage/chat \
 	tests/fuzz/corpus/usage/gemini \
@@ -101,3 +119,32 @@ EXTRA_DIST += tests/fuzz/replay.c \
 	tests/fuzz/corpus/units/14 \
 	tests/fuzz/corpus/units/15 \
 	tests/fuzz/corpus/units/16
+
+EXTRA_DIST += \
+	tests/fuzz/corpus/fcgi/request \
+	tests/fuzz/corpus/fcgi/two \
+	tests/fuzz/corpus/fcgi/padded \
+	tests/fuzz/corpus/fcgi/abort \
+	tests/fuzz/corpus/fcgi/claim \
+	tests/fuzz/corpus/fcgi/values \
+	tests/fuzz/corpus/fcgi/multiplex \
+	tests/fuzz/corpus/fcgi/role \
+	tests/fuzz/corpus/fcgi/names \
+	tests/fuzz/corpus/url/plain \
+	tests/fuzz/corpus/url/port \
+	tests/fuzz/corpus/url/mapped \
+	tests/fuzz/corpus/url/hex \
+	tests/fuzz/corpus/url/decimal \
+	tests/fuzz/corpus/url/account \
+	tests/fuzz/corpus/url/metadata \
+	tests/fuzz/corpus/url/local \
+	tests/fuzz/corpus/url/dot \
+	tests/fuzz/corpus/url/scheme \
+	tests/fuzz/corpus/headers/usual \
+	tests/fuzz/corpus/headers/folded \
+	tests/fuzz/corpus/headers/lengths \
+	tests/fuzz/corpus/headers/both \
+	tests/fuzz/corpus/headers/date \
+	tests/fuzz/corpus/headers/number \
+	tests/fuzz/corpus/headers/odd \
+	tests/fuzz/corpus/headers/exp

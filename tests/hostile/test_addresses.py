@@ -1,4 +1,4 @@
-"""Where channels may lead: the table of S1 at the socket, and certificates (S1, S30, F42, FR125)."""
+"""Where channels may lead: the table of S1 at the socket; certificates (S1, S30, F42, FR125)."""
 
 from __future__ import annotations
 

@@ -91,81 +91,82 @@ static void some_are_refused_whatever_is_allowed(void **state)
 }
 
 /* S1 as it is written: what a URL says, what comes of it with and without 127.0.0.0/8 allowed. */
+enum { FORM = 1, SHUT, OPEN };
+static const struct {
+    const char *url;
+    int alone, allowed;
+} urls[] = {
+    {"https://api.openai.com/v1", OPEN, OPEN},
+    {"http://api.openai.com:8080", OPEN, OPEN},
+    {"HTTPS://API.OPENAI.COM/v1", OPEN, OPEN},
+    {"https://8.8.8.8/v1", OPEN, OPEN},
+    {"https://[2606:4700::1111]:443/v1", OPEN, OPEN},
+    {"http://127.0.0.1:6379/", SHUT, OPEN},
+    {"http://127.1/", SHUT, OPEN},
+    {"http://0177.0.0.1/", SHUT, OPEN},
+    {"http://0x7f000001/", SHUT, OPEN},
+    {"http://0x7f.1/", SHUT, OPEN},
+    {"http://2130706433/", SHUT, OPEN},
+    {"http://127.0.0.1./", SHUT, OPEN},
+    {"http://localhost:6379/", SHUT, OPEN},
+    {"http://LOCALHOST./", SHUT, OPEN},
+    {"http://x.localhost/", SHUT, OPEN},
+    {"http://[::ffff:127.0.0.1]/", SHUT, OPEN},
+    {"http://[::ffff:7f00:1]/", SHUT, OPEN},
+    {"http://[64:ff9b::7f00:1]/", SHUT, OPEN},
+    {"http://[::1]/", SHUT, SHUT},
+    {"http://10.0.0.5/", SHUT, SHUT},
+    {"http://169.254.169.254/latest/meta-data", SHUT, SHUT},
+    {"http://2852039166/", SHUT, SHUT},
+    {"http://[::ffff:169.254.169.254]/", SHUT, SHUT},
+    {"http://0/", SHUT, SHUT},
+    {"http://[fe80::1]/", SHUT, SHUT},
+    {"http://[fe80::1%25eth0]/", FORM, FORM},
+    {"http://127.0.0.1.nip.io/", OPEN, OPEN}, /* a name: refused at the socket */
+    {"http://metadata.google.internal/", OPEN, OPEN},
+    {"http://u:p@10.0.0.1/", FORM, FORM},
+    {"http://api.openai.com@127.0.0.1/", FORM, FORM},
+    {"file:///etc/passwd", FORM, FORM},
+    {"gopher://127.0.0.1:6379/_x", FORM, FORM},
+    {"ftp://example.com/", FORM, FORM},
+    {"dict://127.0.0.1:6379/", FORM, FORM},
+    {"//example.com/", FORM, FORM},
+    {"http://", FORM, FORM},
+    {"http:///v1", FORM, FORM},
+    {"http://:80/", FORM, FORM},
+    {"http://a b/", FORM, FORM},
+    {"http://a\r\nHost: x/", FORM, FORM},
+    {"http://a/?x=1", FORM, FORM},
+    {"http://a/#x", FORM, FORM},
+    {"http://a:0/", FORM, FORM},
+    {"http://a:65536/", FORM, FORM},
+    {"http://a:80:80/", FORM, FORM},
+    {"http://a:-1/", FORM, FORM},
+    {"http://[::1/", FORM, FORM},
+    {"http://[127.0.0.1]/", FORM, FORM},
+    {"http://[::1]x/", FORM, FORM},
+    {"http://%31%32%37.0.0.1/", FORM, FORM},
+    {"http://\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.0.0.1/", FORM, FORM},
+    {"http://a\\@b/", FORM, FORM},
+};
+
 static void urls_are_read_as_resolvers_read_them(void **state)
 {
-    enum { FORM = 1, SHUT, OPEN };
-    static const struct {
-        const char *url;
-        int alone, allowed;
-    } cases[] = {
-        {"https://api.openai.com/v1", OPEN, OPEN},
-        {"http://api.openai.com:8080", OPEN, OPEN},
-        {"HTTPS://API.OPENAI.COM/v1", OPEN, OPEN},
-        {"https://8.8.8.8/v1", OPEN, OPEN},
-        {"https://[2606:4700::1111]:443/v1", OPEN, OPEN},
-        {"http://127.0.0.1:6379/", SHUT, OPEN},
-        {"http://127.1/", SHUT, OPEN},
-        {"http://0177.0.0.1/", SHUT, OPEN},
-        {"http://0x7f000001/", SHUT, OPEN},
-        {"http://0x7f.1/", SHUT, OPEN},
-        {"http://2130706433/", SHUT, OPEN},
-        {"http://127.0.0.1./", SHUT, OPEN},
-        {"http://localhost:6379/", SHUT, OPEN},
-        {"http://LOCALHOST./", SHUT, OPEN},
-        {"http://x.localhost/", SHUT, OPEN},
-        {"http://[::ffff:127.0.0.1]/", SHUT, OPEN},
-        {"http://[::ffff:7f00:1]/", SHUT, OPEN},
-        {"http://[64:ff9b::7f00:1]/", SHUT, OPEN},
-        {"http://[::1]/", SHUT, SHUT},
-        {"http://10.0.0.5/", SHUT, SHUT},
-        {"http://169.254.169.254/latest/meta-data", SHUT, SHUT},
-        {"http://2852039166/", SHUT, SHUT},
-        {"http://[::ffff:169.254.169.254]/", SHUT, SHUT},
-        {"http://0/", SHUT, SHUT},
-        {"http://[fe80::1]/", SHUT, SHUT},
-        {"http://[fe80::1%25eth0]/", FORM, FORM},
-        {"http://127.0.0.1.nip.io/", OPEN, OPEN}, /* a name: refused at the socket */
-        {"http://metadata.google.internal/", OPEN, OPEN},
-        {"http://u:p@10.0.0.1/", FORM, FORM},
-        {"http://api.openai.com@127.0.0.1/", FORM, FORM},
-        {"file:///etc/passwd", FORM, FORM},
-        {"gopher://127.0.0.1:6379/_x", FORM, FORM},
-        {"ftp://example.com/", FORM, FORM},
-        {"dict://127.0.0.1:6379/", FORM, FORM},
-        {"//example.com/", FORM, FORM},
-        {"http://", FORM, FORM},
-        {"http:///v1", FORM, FORM},
-        {"http://:80/", FORM, FORM},
-        {"http://a b/", FORM, FORM},
-        {"http://a\r\nHost: x/", FORM, FORM},
-        {"http://a/?x=1", FORM, FORM},
-        {"http://a/#x", FORM, FORM},
-        {"http://a:0/", FORM, FORM},
-        {"http://a:65536/", FORM, FORM},
-        {"http://a:80:80/", FORM, FORM},
-        {"http://a:-1/", FORM, FORM},
-        {"http://[::1/", FORM, FORM},
-        {"http://[127.0.0.1]/", FORM, FORM},
-        {"http://[::1]x/", FORM, FORM},
-        {"http://%31%32%37.0.0.1/", FORM, FORM},
-        {"http://\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.0.0.1/", FORM, FORM},
-        {"http://a\\@b/", FORM, FORM},
-    };
     struct tg_cidr loopback;
 
     (void)state;
     assert_true(tg_cidr_parse("127.0.0.0/8", &loopback));
-    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < TG_COUNT_OF(urls); i++) {
         for (int allowed = 0; allowed < 2; allowed++) {
             struct tg_error err = {0};
             enum tg_class class =
-                tg_url_check_reach(cases[i].url, &loopback, (size_t)allowed, &err);
+                tg_url_check_reach(urls[i].url, &loopback, (size_t)allowed, &err);
             int got = class == TG_OK                           ? OPEN
                       : strcmp(err.code, "address_refused") == 0 ? SHUT
                                                                : FORM;
 
-            if (got != (allowed ? cases[i].allowed : cases[i].alone))
-                fail_msg("%s, allowed %d: %s", cases[i].url, allowed, err.message);
+            if (got != (allowed ? urls[i].allowed : urls[i].alone))
+                fail_msg("%s, allowed %d: %s", urls[i].url, allowed, err.message);
         }
     }
     assert_int_equal(tg_url_check("http://127.0.0.1/", NULL), TG_OK);
