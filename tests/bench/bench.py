@@ -6,6 +6,9 @@ rps_vs_nginx_proxy    the second over the first, same run, same wrk
 added_median_ms_c1    median latency that Tollgate adds at one connection
 ledger_vs_ping        deposit and bill in Redis over two PINGs on the same connection
 cgi_page_ms           median of the console's list of users as a cold CGI process, 300 users
+journal_applied_per_s entries from the journal into MySQL
+rebuild_s_100k        Redis killed with 100,000 accounts live: until every shard is on again
+audit_s_100k          one audit of them
 log_page_ms_1m        the slowest page of a request log of a million rows: first, deep, filtered
 cpu                   cpu_us_per_request_<process> and their sum, the records in the log included;
                       the plain proxy's sum, and that over the first. To first order these do not
@@ -180,6 +183,15 @@ class Bench:
         done = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
         self.done["ledger_vs_ping"] = float(done.stdout.split()[1])
 
+    def books(self) -> None:
+        argv = [str(build_tree() / "bench-books")]
+        environment = {**os.environ, "TOLLGATE_SOURCE": str(SOURCE)}
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+        figures = dict(line.split()[:2] for line in done.stdout.splitlines())
+        self.done["journal_applied_per_s"] = float(figures["journal_applied_per_s"])
+        self.done["rebuild_s_100k"] = float(figures["rebuild_s"])
+        self.done["audit_s_100k"] = float(figures["audit_s"])
+
     def log_page(self) -> None:
         argv = [str(build_tree() / "bench-log-page")]
         environment = {**os.environ, "TOLLGATE_SOURCE": str(SOURCE)}
@@ -237,11 +249,15 @@ UNITS = {
     "added_median_ms_c1": "ms",
     "log_page_ms_1m": "ms",
     "cgi_page_ms": "ms",
+    "journal_applied_per_s": "1/s",
+    "rebuild_s_100k": "s",
+    "audit_s_100k": "s",
 }
 MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.throughput: {"rps_nginx_proxy", "rps_gateway", "rps_vs_nginx_proxy"},
     Bench.latency: {"added_median_ms_c1"},
     Bench.ledger: {"ledger_vs_ping"},
+    Bench.books: {"journal_applied_per_s", "rebuild_s_100k", "audit_s_100k"},
     Bench.log_page: {"log_page_ms_1m"},
     Bench.cgi_page: {"cgi_page_ms"},
     Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},

@@ -10,6 +10,15 @@ bench_ledger_SOURCES = tests/bench/ledger.c \
 	tests/unit/lib/mariadb.c tests/unit/lib/mariadb.h
 bench_ledger_LDADD = $(COMMON_LIBS)
 
+# The journal into MySQL, the rebuild and the audit of many accounts.
+check_PROGRAMS += bench-books
+bench_books_SOURCES = tests/bench/books.c \
+	tests/unit/lib/redis.c tests/unit/lib/redis.h \
+	tests/unit/lib/schema.c tests/unit/lib/schema.h \
+	tests/unit/lib/server.c tests/unit/lib/server.h \
+	tests/unit/lib/mariadb.c tests/unit/lib/mariadb.h
+bench_books_LDADD = $(COMMON_LIBS)
+
 EXTRA_DIST += tests/bench/run tests/bench/bench.py tests/bench/cpu.py tests/bench/bpe.py \
 	tests/bench/nginx.conf
 

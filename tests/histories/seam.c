@@ -292,7 +292,8 @@ static void in_transaction(bool now)
         actor_running()->in_transaction = now;
 }
 
-void seam_stall(void)
+/* A process may stand still for long between what it read and what it writes. */
+static void stall(void)
 {
     if (actor_running() == NULL || world.quiet || !chance(15))
         return;
@@ -304,7 +305,7 @@ SEAM(enum tg_class, tg_db_begin, (struct tg_db *db, struct tg_error *err))
 {
     enum tg_class class;
 
-    seam_stall();
+    stall();
     class = is_away(db) ? away(err) : __real_tg_db_begin(db, err);
     in_transaction(class == TG_OK);
     return class;

@@ -16,8 +16,6 @@ enum tg_class seam_run(struct tg_kv *kv, const struct tg_kv_script *script,
                        const struct tg_kv_reply **ret);
 enum tg_class seam_command(struct tg_kv *kv, const struct tg_kv_call *call,
                            const struct tg_kv_reply **ret);
-/* A process may stand still for long between what it read and what it writes. */
-void seam_stall(void);
 /* The connection of a killed actor's database, without the named locks it held. */
 void seam_forget_locks(struct tg_db *db);
 
