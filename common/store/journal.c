@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/store/entry_rows.h"
 #include "common/store/ids.h"
 #include "common/store/log_batch.h"
 #include "common/store/movement.h"
@@ -21,6 +22,7 @@ struct work {
     struct tg_error *err;
     struct tg_id id;                /* marks the rows of this batch */
     struct tg_buf json;             /* the parameter being made */
+    size_t inserted;                /* rows, by the server's count */
     const struct tg_entry **fresh;  /* really inserted */
     size_t fresh_count;
     char cursor[TG_STREAM_ID_TEXT]; /* as found */
@@ -81,35 +83,19 @@ static enum tg_class lock_cursor(struct work *work)
     return class;
 }
 
+static struct tg_entry_rows rows_of(const struct work *work)
+{
+    return (struct tg_entry_rows){.entries = work->batch->entries,
+                                  .count = work->batch->count,
+                                  .shard = work->batch->shard,
+                                  .batch = work->id};
+}
+
 static enum tg_class insert_entries(struct work *work)
 {
-    static const char sql[] =
-        "INSERT INTO ledger_entry (request_id, shard, kind, user_id, token_id, channel_id,"
-        " plan_id, amount_quota, batch, at)"
-        " SELECT UNHEX(REPLACE(e.entry, '-', '')), ?, e.kind, e.account, e.token, e.channel,"
-        " e.plan, e.amount, ?, NOW(6) FROM JSON_TABLE(?, '$[*]' COLUMNS ("
-        " entry CHAR(36) PATH '$[0]', kind VARCHAR(16) PATH '$[1]', account BIGINT PATH '$[2]',"
-        " token BIGINT PATH '$[3]', channel BIGINT PATH '$[4]', plan BIGINT PATH '$[5]',"
-        " amount BIGINT PATH '$[6]')) AS e"
-        " ON DUPLICATE KEY UPDATE ledger_entry.request_id = ledger_entry.request_id";
-    const struct tg_journal_batch *batch = work->batch;
-    char id[TG_ID_TEXT];
+    const struct tg_entry_rows rows = rows_of(work);
 
-    tg_buf_reset(&work->json);
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct tg_entry *e = batch->entries[i];
-
-        tg_id_format(&e->id, id);
-        tg_buf_printf(&work->json,
-                      "%s[\"%s\",\"%s\",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                      "]",
-                      i == 0 ? "[" : ",", id, tg_entry_kind_name(e->kind), e->user_id, e->token_id,
-                      e->channel_id, e->funding.plan_id, e->amount_quota);
-    }
-    tg_buf_char(&work->json, ']');
-    struct tg_db_value values[] = {TG_DB_I(batch->shard), TG_DB_B(work->id.bytes, TG_ID_BYTES),
-                                   TG_DB_S(tg_buf_text(&work->json))};
-    return tg_db_run(work->db, sql, values, 3, work->err);
+    return tg_entry_rows_insert(work->db, &rows, &work->inserted, work->err);
 }
 
 /* One row of find_fresh: takes the entry unless its account does not exist. */
@@ -134,7 +120,7 @@ static enum tg_class take_fresh(struct work *work, const struct tg_db_rows *rows
 }
 
 /* STRAIGHT_JOIN: the batch is small, ledger_entry is not. */
-static enum tg_class find_fresh(struct work *work)
+static enum tg_class look_for_fresh(struct work *work)
 {
     static const char sql[] =
         "SELECT e.n, u.id IS NULL OR (l.token_id <> 0 AND t.id IS NULL)"
@@ -156,6 +142,22 @@ static enum tg_class find_fresh(struct work *work)
         class = take_fresh(work, rows);
     tg_db_rows_free(rows);
     return class;
+}
+
+/* As a rule all are new, and the server has said so. */
+static enum tg_class find_fresh(struct work *work)
+{
+    const struct tg_entry_rows rows = rows_of(work);
+    bool all = false;
+    enum tg_class class = TG_OK;
+
+    if (work->inserted == rows.count)
+        class = tg_entry_rows_have_accounts(work->db, &rows, &all, work->err);
+    if (class != TG_OK || !all)
+        return class != TG_OK ? class : look_for_fresh(work);
+    memcpy(work->fresh, rows.entries, rows.count * sizeof(void *));
+    work->fresh_count = rows.count;
+    return TG_OK;
 }
 
 static enum tg_class move_balances(struct work *work)

@@ -20,12 +20,14 @@ libcommon_a_SOURCES += \
 # The daemon's side: the journal into the books, the records into the log database.
 libcommon_a_SOURCES += \
 	common/store/journal.h common/store/journal.c \
+	common/store/entry_rows.h common/store/entry_rows.c \
 	common/store/movement.h common/store/movement.c \
 	common/store/ledger_export.h common/store/ledger_export.c \
 	common/store/offline.h common/store/offline.c \
 	common/store/offline_hold.h common/store/offline_hold.c \
 	common/store/log_batch.h common/store/log_batch.c \
 	common/store/log_rows.h common/store/log_rows.c \
+	common/store/log_hours.h common/store/log_hours.c \
 	common/store/log_record.h common/store/log_record.c \
 	common/store/ids.h common/store/ids.c \
 	common/store/pending.h common/store/pending.c \

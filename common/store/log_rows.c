@@ -4,6 +4,7 @@
 #include "common/base/buf.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/store/log_hours.h"
 #include "common/store/log_record.h"
 #include "common/store/read.h"
 
@@ -119,42 +120,6 @@ static const char *key_list(const struct entering *entering)
     "JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY, entry CHAR(36) PATH '$[0]',"               \
     " made DATETIME(6) PATH '$[1]')) AS e STRAIGHT_JOIN request_log r"                          \
     " ON r.request_id = UNHEX(REPLACE(e.entry, '-', '')) AND r.created_at = e.made"
-/* What usage_hourly sums under the log's own names. */
-#define SUM_COLUMNS(X)                                                                         \
-    X(input) X(cache_read) X(cache_write_5m) X(cache_write_1h) X(output) X(reasoning) X(image)  \
-    X(audio_in) X(audio_out) X(tool_calls) X(quota) X(total_us) X(first_token_us)
-#define BUCKETS(X)                                                                             \
-    X(total_100ms, -1, 100000) X(total_300ms, 100000, 300000) X(total_1s, 300000, 1000000)      \
-    X(total_3s, 1000000, 3000000) X(total_10s, 3000000, 10000000)                               \
-    X(total_30s, 10000000, 30000000) X(total_100s, 30000000, 100000000)                         \
-    X(total_longer, 100000000, 9223372036854775807)
-#define NAME(column) ", `" #column "`"
-#define SUM(column) ", SUM(r.`" #column "`)"
-#define ADD(column) ", `" #column "` = usage_hourly.`" #column "` + VALUES(`" #column "`)"
-#define BUCKET_NAME(column, least, most) NAME(column)
-#define BUCKET_SUM(column, least, most)                                                        \
-    ", SUM(r.total_us > " #least " AND r.total_us <= " #most ")"
-#define BUCKET_ADD(column, least, most) ADD(column)
-
-static enum tg_class add_hours(const struct entering *entering)
-{
-    static const char sql[] =
-        "INSERT INTO usage_hourly (hour, user_id, token_id, team, served_model, channel_id,"
-        " requests, errors, fallbacks" SUM_COLUMNS(NAME) BUCKETS(BUCKET_NAME)
-        ") SELECT DATE_FORMAT(r.created_at, '%Y-%m-%d %H:00:00') AS h, r.user_id, r.token_id,"
-        " r.team, r.served_model, r.channel_id, COUNT(*),"
-        " SUM(r.error_code <> '' OR r.status >= 400), SUM(r.was_fallback)" SUM_COLUMNS(SUM)
-            BUCKETS(BUCKET_SUM)
-        " FROM " KEYS
-        " GROUP BY h, r.user_id, r.token_id, r.team, r.served_model, r.channel_id"
-        " ON DUPLICATE KEY UPDATE requests = usage_hourly.requests + VALUES(requests),"
-        " errors = usage_hourly.errors + VALUES(errors),"
-        " fallbacks = usage_hourly.fallbacks + VALUES(fallbacks)" SUM_COLUMNS(ADD)
-            BUCKETS(BUCKET_ADD);
-    struct tg_db_value keys = TG_DB_S(key_list(entering));
-
-    return tg_db_run(entering->db, sql, &keys, 1, entering->err);
-}
 
 static enum tg_class insert_records(const struct entering *entering)
 {
@@ -173,7 +138,9 @@ static enum tg_class insert_records(const struct entering *entering)
     if (class == TG_OK)
         class = insert_all(entering, &detail, list, details);
     free(list);
-    return class == TG_OK ? add_hours(entering) : class;
+    if (class == TG_OK)
+        class = tg_log_hours_add(entering->db, entering->records, entering->count, entering->err);
+    return class;
 }
 
 /* Takes back what the records' statements have done so far. */

@@ -5,6 +5,7 @@
 
 #include "common/store/journal.h"
 #include "common/store/log_batch.h"
+#include "common/store/log_rows.h"
 
 #include <stdio.h>
 
@@ -71,6 +72,61 @@ static void records_become_rows_details_and_hourly_sums(void **state)
     assert_int_equal(books_log(books, "SELECT SUM(quota) FROM usage_hourly"), 42);
     assert_int_equal(books_log(books, "SELECT SUM(requests) FROM usage_hourly"
                                       " WHERE total_300ms = requests AND total_100ms = 0"), 2);
+}
+
+/* What the server sums over the rows themselves, and how many of its groups say the same. */
+static const char same_sums[] =
+    "SELECT COUNT(*) FROM usage_hourly h JOIN (SELECT"
+    " DATE_FORMAT(created_at, '%Y-%m-%d %H:00:00') AS hour, user_id, token_id, team, served_model,"
+    " channel_id, COUNT(*) AS n, SUM(error_code <> '' OR status >= 400) AS bad,"
+    " SUM(was_fallback) AS fell, SUM(input) AS i, SUM(cache_write_1h) AS w, SUM(quota) AS q,"
+    " SUM(total_us) AS t, SUM(first_token_us) AS f, SUM(total_us <= 100000) AS b1,"
+    " SUM(total_us > 100000 AND total_us <= 300000) AS b2,"
+    " SUM(total_us > 10000000 AND total_us <= 30000000) AS b6,"
+    " SUM(total_us > 100000000) AS b8 FROM request_log"
+    " GROUP BY hour, user_id, token_id, team, served_model, channel_id) r"
+    " USING (hour, user_id, token_id, team, served_model, channel_id)"
+    " WHERE requests = n AND errors = bad AND fallbacks = fell AND h.input = i"
+    " AND h.cache_write_1h = w AND h.quota = q AND h.total_us = t AND h.first_token_us = f"
+    " AND total_100ms = b1 AND total_300ms = b2 AND total_30s = b6 AND total_longer = b8";
+
+static void hourly_sums_are_those_of_the_rows(void **state)
+{
+    static const int64_t total_us[] = {0,        1,        100000,   100001,    300000,
+                                       10000001, 30000000, 30000001, 100000000, 100000001};
+    static const char *const teams[] = {"", "red", "red team", "blue\\\"quoted\\\""};
+    struct tg_error err;
+    struct tg_buf lines;
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        tg_buf_init(&lines, 0);
+        for (int i = 0; i < 90; i++) {
+            struct tg_id id = tg_id_new();
+            char text[TG_ID_TEXT];
+
+            tg_id_format(&id, text);
+            tg_buf_printf(&lines,
+                          "{\"log\":{\"request_id\":\"%s\","
+                          "\"created_at\":\"2026-11-30 1%d:59:59.9\","
+                          "\"user_id\":%d,\"token_id\":%d,\"team\":\"%s\",\"served_model\":\"m%d\","
+                          "\"channel_id\":%d,\"was_fallback\":%d,\"status\":%d,"
+                          "\"error_code\":\"%s\","
+                          "\"input\":%d,\"cache_write_1h\":%d,\"quota\":%d,\"first_token_us\":%d,"
+                          "\"total_us\":%lld}}\n",
+                          text, i % 2, i % 3, i % 5, teams[i % 4], i % 2, i % 3, i % 7 == 0,
+                          i % 6 == 0 ? 400 : 200, i % 11 == 0 ? "bad" : "", i, 2 * i, i + 1, 3 * i,
+                          (long long)total_us[i % TG_COUNT_OF(total_us)]);
+        }
+        assert_int_equal(tg_db_begin(books->log_db, &err), TG_OK);
+        assert_int_equal(tg_log_rows_enter(books->log_db, tg_buf_text(&lines), &err), TG_OK);
+        assert_int_equal(tg_db_commit(books->log_db, &err), TG_OK);
+        tg_buf_done(&lines);
+        assert_int_equal(books_log(books, "SELECT SUM(requests) FROM usage_hourly"),
+                         90 * (round + 1));
+        assert_int_equal(books_log(books, same_sums),
+                         books_log(books, "SELECT COUNT(*) FROM usage_hourly"));
+    }
 }
 
 static void a_crash_between_the_two_databases_repeats_nothing(void **state)
@@ -153,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(records_become_rows_details_and_hourly_sums, clean),
+        cmocka_unit_test_setup(hourly_sums_are_those_of_the_rows, clean),
         cmocka_unit_test_setup(a_crash_between_the_two_databases_repeats_nothing, clean),
         cmocka_unit_test_setup(a_record_under_a_new_batch_id_is_not_counted_again, clean),
         cmocka_unit_test_setup(a_record_that_is_none_is_entered_as_its_entry_says, clean),
