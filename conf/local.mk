@@ -18,12 +18,12 @@ EXTRA_DIST += conf/quickstart conf/quickstart.d
 sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
 systemdsystemunit_DATA = conf/systemd/tollgate-fcgi.service conf/systemd/tollgate-fcgi.socket \
-	conf/systemd/tollgate-ledger.service
+	conf/systemd/tollgate-ledger.service conf/systemd/tollgate-console.service
 dist_sysusers_DATA = conf/systemd/sysusers.d/tollgate.conf
 dist_tmpfiles_DATA = conf/systemd/tmpfiles.d/tollgate.conf
 nobase_dist_pkgdata_DATA += conf/systemd/socket-activation.conf
 EXTRA_DIST += conf/systemd/tollgate-fcgi.service.in conf/systemd/tollgate-fcgi.socket.in \
-	conf/systemd/tollgate-ledger.service.in
+	conf/systemd/tollgate-ledger.service.in conf/systemd/tollgate-console.service.in
 CLEANFILES += $(systemdsystemunit_DATA)
 $(systemdsystemunit_DATA): conf/local.mk Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf/systemd && sed -e 's|@sbindir[@]|$(sbindir)|' \
@@ -32,6 +32,7 @@ $(systemdsystemunit_DATA): conf/local.mk Makefile
 conf/systemd/tollgate-fcgi.service: conf/systemd/tollgate-fcgi.service.in
 conf/systemd/tollgate-fcgi.socket: conf/systemd/tollgate-fcgi.socket.in
 conf/systemd/tollgate-ledger.service: conf/systemd/tollgate-ledger.service.in
+conf/systemd/tollgate-console.service: conf/systemd/tollgate-console.service.in
 
 # tollgate.conf(5): prose around the options of the table, which a program prints.
 noinst_PROGRAMS += conf/manual
