@@ -10,8 +10,7 @@ nobase_dist_pkgdata_DATA += httpd-examples/apache/tollgate.conf httpd-examples/a
 	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile \
 	httpd-examples/nginx/tollgate.conf httpd-examples/lighttpd/tollgate.conf \
 	httpd-examples/caddy/console.caddy httpd-examples/nginx/console.conf \
-	httpd-examples/lighttpd/console.conf \
-	httpd-examples/nginx/console.conf httpd-examples/lighttpd/console.conf
+	httpd-examples/lighttpd/console.conf
 EXTRA_DIST += conf/quickstart conf/quickstart.d
 
 # systemd: units for this prefix, the account, the folders.
