@@ -24,7 +24,7 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/config.c \
 	admin-cgi/ctl/secrets.c
 admin_cgi_tollgatectl_LDADD = $(COMMON_LIBS)
-dist_man_MANS += admin-cgi/tollgatectl.1
+dist_man_MANS += admin-cgi/tollgatectl.1 admin-cgi/tollgate-console.8
 
 # The console: one program, and a name of it for every area (users.cgi, …). The library is what the
 # program and the tests share. Console programs do not link libcurl.

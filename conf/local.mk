@@ -10,20 +10,19 @@ nobase_dist_pkgdata_DATA += httpd-examples/apache/tollgate.conf httpd-examples/a
 	httpd-examples/caddy/tollgate.caddy httpd-examples/caddy/Caddyfile \
 	httpd-examples/nginx/tollgate.conf httpd-examples/lighttpd/tollgate.conf \
 	httpd-examples/caddy/console.caddy httpd-examples/nginx/console.conf \
-	httpd-examples/lighttpd/console.conf \
-	httpd-examples/nginx/console.conf httpd-examples/lighttpd/console.conf
+	httpd-examples/lighttpd/console.conf
 EXTRA_DIST += conf/quickstart conf/quickstart.d
 
 # systemd: units for this prefix, the account, the folders.
 sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
 systemdsystemunit_DATA = conf/systemd/tollgate-fcgi.service conf/systemd/tollgate-fcgi.socket \
-	conf/systemd/tollgate-ledger.service
+	conf/systemd/tollgate-ledger.service conf/systemd/tollgate-console.service
 dist_sysusers_DATA = conf/systemd/sysusers.d/tollgate.conf
 dist_tmpfiles_DATA = conf/systemd/tmpfiles.d/tollgate.conf
 nobase_dist_pkgdata_DATA += conf/systemd/socket-activation.conf
 EXTRA_DIST += conf/systemd/tollgate-fcgi.service.in conf/systemd/tollgate-fcgi.socket.in \
-	conf/systemd/tollgate-ledger.service.in
+	conf/systemd/tollgate-ledger.service.in conf/systemd/tollgate-console.service.in
 CLEANFILES += $(systemdsystemunit_DATA)
 $(systemdsystemunit_DATA): conf/local.mk Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf/systemd && sed -e 's|@sbindir[@]|$(sbindir)|' \
@@ -32,6 +31,7 @@ $(systemdsystemunit_DATA): conf/local.mk Makefile
 conf/systemd/tollgate-fcgi.service: conf/systemd/tollgate-fcgi.service.in
 conf/systemd/tollgate-fcgi.socket: conf/systemd/tollgate-fcgi.socket.in
 conf/systemd/tollgate-ledger.service: conf/systemd/tollgate-ledger.service.in
+conf/systemd/tollgate-console.service: conf/systemd/tollgate-console.service.in
 
 # tollgate.conf(5): prose around the options of the table, which a program prints.
 noinst_PROGRAMS += conf/manual

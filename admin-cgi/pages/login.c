@@ -48,6 +48,18 @@ enum tg_class page_login_form(struct web_page *page)
     return TG_OK;
 }
 
+/* Who came in, from where; who tried in vain is counted elsewhere. */
+static enum tg_class note_login(struct web_page *page)
+{
+    const char *user = tg_arena_printf(page->arena, "%lld", (long long)page->who.user_id);
+
+    return tg_change_note(page->main_db, &page->actor,
+                          &(struct tg_audit_note){.action = "session.begin",
+                                                  .object_type = "user",
+                                                  .object_id = user},
+                          &page->err);
+}
+
 enum tg_class page_login(struct web_page *page)
 {
     struct tg_person *person = NULL;
@@ -56,6 +68,8 @@ enum tg_class page_login(struct web_page *page)
 
     if (class == TG_OK)
         class = access_session_begin(page, person);
+    if (class == TG_OK)
+        class = note_login(page);
     if (class == TG_CLASS_AUTH) {
         page->form.failed = false; /* no field is to blame: which one is nobody's business */
         return class;

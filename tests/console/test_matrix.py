@@ -22,6 +22,8 @@ from harness.stack import Stack
 Route = dict
 ROLES = ["", "user", "admin", "root"]
 STRAY = {"no_such_field": "x"}
+# Objects whose names do not go into a path.
+QUERIES = {"prices/model": "?name=m-ref"}
 
 
 def routes() -> list[Route]:
@@ -56,7 +58,7 @@ class Cast:
             key = route["area"] + "/{name}"
             assert key in self.objects, f"no object to try {name_of(route)} on: extend cast()"
             target = target.replace("{name}", str(self.objects[key]))
-        return target
+        return target + QUERIES.get(target, "")
 
     def ask(self, browser: Browser, route: Route, token: str = "") -> Reply:
         return browser.api(route["method"], self.path(route), STRAY, token)
