@@ -11,7 +11,7 @@
 
 static const struct web_field filter[] = {
     {.name = "from", .label = "From", .kind = WEB_TIME},
-    {.name = "to", .label = "To", .kind = WEB_TIME, .help = "this moment not included"},
+    {.name = "to", .label = "Before", .kind = WEB_TIME},
     {.name = "user", .label = "User", .kind = WEB_TEXT, .most = 64},
     {.name = "token_id", .label = "Token number", .kind = WEB_INTEGER, .most = INT64_MAX},
     {.name = "model", .label = "Served model", .kind = WEB_TEXT, .most = 191},
@@ -21,10 +21,24 @@ static const struct web_field filter[] = {
     {.name = "errors_only", .label = "Errors only", .kind = WEB_BOOL},
     {.name = "fallback_only", .label = "Other models only", .kind = WEB_BOOL},
 };
+/* The same requests as a file. */
+static void put_csv_link(struct web_page *page)
+{
+    static const char *const but[] = {"after", "limit", "sort", NULL};
+    struct tg_buf link;
+
+    tg_buf_init(&link, 0);
+    tg_buf_printf(&link, "%slogs.cgi/csv?", page->request->base);
+    web_params_query(&page->request->query, but, &link);
+    tg_json_put_str(&page->out, "csv", tg_buf_text(&link));
+    tg_buf_done(&link);
+}
+
 /* The filter again, with what is wrong. */
 static enum tg_class view(struct web_page *page)
 {
     tg_json_put_str(&page->out, "title", "Requests");
+    put_csv_link(page);
     return TG_OK;
 }
 
@@ -87,19 +101,6 @@ static enum tg_class read_filter(struct web_page *page, struct tg_id *id,
     class = find_user(page, &ret->user_id);
     ret->names_db = page->main_db;
     return class == TG_OK ? web_log(page) : class;
-}
-
-/* The same requests as a file. */
-static void put_csv_link(struct web_page *page)
-{
-    static const char *const but[] = {"after", "limit", "sort", NULL};
-    struct tg_buf link;
-
-    tg_buf_init(&link, 0);
-    tg_buf_printf(&link, "%slogs.cgi/csv?", page->request->base);
-    web_params_query(&page->request->query, but, &link);
-    tg_json_put_str(&page->out, "csv", tg_buf_text(&link));
-    tg_buf_done(&link);
 }
 
 enum tg_class page_logs(struct web_page *page)
