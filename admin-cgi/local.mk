@@ -108,6 +108,7 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/prices_unpriced.html \
 	admin-cgi/templates/price.html \
 	admin-cgi/templates/price_calculator.html \
+	admin-cgi/templates/own_requests.html \
 	admin-cgi/templates/logs.html \
 	admin-cgi/templates/log.html \
 	admin-cgi/templates/audit.html \

@@ -5,13 +5,9 @@
 
 static const struct web_field filter[] = {
     {.name = "from", .label = "From", .kind = WEB_TIME},
-    {.name = "to", .label = "To", .kind = WEB_TIME, .help = "this moment not included"},
+    {.name = "to", .label = "Before", .kind = WEB_TIME},
     {.name = "actor", .label = "By", .kind = WEB_TEXT, .most = 64},
-    {.name = "action",
-     .label = "Action",
-     .kind = WEB_TEXT,
-     .most = 48,
-     .help = "\"user.\" for all of users"},
+    {.name = "action", .label = "Action (\"user.\": all of users)", .kind = WEB_TEXT, .most = 48},
     {.name = "object_type", .label = "Kind of object", .kind = WEB_TEXT, .most = 32},
     {.name = "object_id", .label = "Object", .kind = WEB_TEXT, .most = 191},
 };

@@ -18,10 +18,25 @@ static const struct web_choice spans[] = {
 static const struct web_field filter[] = {
     {.name = "days", .label = "Time", .kind = WEB_CHOICE, .choices = spans},
 };
-/* The filter again, with what is wrong. */
+static void put_spans(struct tg_json_writer *out, int64_t days)
+{
+    tg_json_key(out, "spans");
+    tg_json_begin_array(out);
+    for (const struct web_choice *span = spans; span->value != NULL; span++) {
+        tg_json_begin_object(out);
+        tg_json_put_str(out, "days", span->value);
+        tg_json_put_str(out, "label", span->label);
+        tg_json_put_bool(out, "current", strtoll(span->value, NULL, 10) == days);
+        tg_json_end_object(out);
+    }
+    tg_json_end_array(out);
+}
+
+/* The page again, with what is wrong. */
 static enum tg_class view(struct web_page *page)
 {
     tg_json_put_str(&page->out, "title", "Dashboard");
+    put_spans(&page->out, 0);
     return TG_OK;
 }
 
@@ -160,12 +175,11 @@ enum tg_class page_dashboard(struct web_page *page)
     struct tg_usage_filter wanted = {.to_unix_us = now_us};
     enum tg_class class;
 
-    if (*choice == '\0')
-        web_put_text(page, "days", choice = "1");
-    days = strtoll(choice, NULL, 10);
+    days = *choice != '\0' ? strtoll(choice, NULL, 10) : 1;
     wanted.from_unix_us = day_begin(page, now_us) - (days - 1) * day_us;
     tg_json_put_str(&page->out, "title", "Dashboard");
     tg_json_put_int(&page->out, "span_days", days);
+    put_spans(&page->out, days);
     class = web_log(page);
     if (class == TG_OK)
         class = put_total(page, &wanted);

@@ -1,4 +1,5 @@
-/* logs - the request log: found by filters, one request opened, all that is found as CSV. */
+/* logs - the request log: found by filters, one request opened, all that is found as CSV; and of
+ * one's own requests what a user may know. */
 #include "admin-cgi/pages/pages.h"
 
 #include <ctype.h>
@@ -11,7 +12,7 @@
 
 static const struct web_field filter[] = {
     {.name = "from", .label = "From", .kind = WEB_TIME},
-    {.name = "to", .label = "To", .kind = WEB_TIME, .help = "this moment not included"},
+    {.name = "to", .label = "Before", .kind = WEB_TIME},
     {.name = "user", .label = "User", .kind = WEB_TEXT, .most = 64},
     {.name = "token_id", .label = "Token number", .kind = WEB_INTEGER, .most = INT64_MAX},
     {.name = "model", .label = "Served model", .kind = WEB_TEXT, .most = 191},
@@ -21,10 +22,24 @@ static const struct web_field filter[] = {
     {.name = "errors_only", .label = "Errors only", .kind = WEB_BOOL},
     {.name = "fallback_only", .label = "Other models only", .kind = WEB_BOOL},
 };
+/* The same requests as a file. */
+static void put_csv_link(struct web_page *page)
+{
+    static const char *const but[] = {"after", "limit", "sort", NULL};
+    struct tg_buf link;
+
+    tg_buf_init(&link, 0);
+    tg_buf_printf(&link, "%slogs.cgi/csv?", page->request->base);
+    web_params_query(&page->request->query, but, &link);
+    tg_json_put_str(&page->out, "csv", tg_buf_text(&link));
+    tg_buf_done(&link);
+}
+
 /* The filter again, with what is wrong. */
 static enum tg_class view(struct web_page *page)
 {
     tg_json_put_str(&page->out, "title", "Requests");
+    put_csv_link(page);
     return TG_OK;
 }
 
@@ -87,19 +102,6 @@ static enum tg_class read_filter(struct web_page *page, struct tg_id *id,
     class = find_user(page, &ret->user_id);
     ret->names_db = page->main_db;
     return class == TG_OK ? web_log(page) : class;
-}
-
-/* The same requests as a file. */
-static void put_csv_link(struct web_page *page)
-{
-    static const char *const but[] = {"after", "limit", "sort", NULL};
-    struct tg_buf link;
-
-    tg_buf_init(&link, 0);
-    tg_buf_printf(&link, "%slogs.cgi/csv?", page->request->base);
-    web_params_query(&page->request->query, but, &link);
-    tg_json_put_str(&page->out, "csv", tg_buf_text(&link));
-    tg_buf_done(&link);
 }
 
 enum tg_class page_logs(struct web_page *page)
@@ -199,4 +201,54 @@ enum tg_class page_log(struct web_page *page)
     }
     tg_buf_done(&request);
     return class;
+}
+
+/* ---- one's own ---- */
+
+static enum tg_class view_own(struct web_page *page)
+{
+    tg_json_put_str(&page->out, "title", "My requests");
+    return TG_OK;
+}
+
+static const struct web_field own_filter[] = {
+    {.name = "from", .label = "From", .kind = WEB_TIME},
+    {.name = "to", .label = "Before", .kind = WEB_TIME},
+    {.name = "token_id", .label = "Token number", .kind = WEB_INTEGER, .most = INT64_MAX},
+    {.name = "model", .label = "Served model", .kind = WEB_TEXT, .most = 191},
+    {.name = "status", .label = "Status", .kind = WEB_INTEGER, .most = 599},
+    {.name = "request_id", .label = "Request id", .kind = WEB_TEXT, .most = 64},
+    {.name = "errors_only", .label = "Errors only", .kind = WEB_BOOL},
+};
+const struct web_form_def page_own_requests_filter = {.fields = own_filter,
+                                                      .count = TG_COUNT_OF(own_filter),
+                                                      .view = view_own,
+                                                      .submit = "Search",
+                                                      .in_query = true};
+
+enum tg_class page_own_requests(struct web_page *page)
+{
+    struct tg_request_filter wanted = {.user_id = page->who.user_id,
+                                       .own = true,
+                                       .from_unix_us = web_number(page, "from"),
+                                       .to_unix_us = web_number(page, "to"),
+                                       .token_id = web_number(page, "token_id"),
+                                       .model = web_text(page, "model"),
+                                       .status = web_number(page, "status"),
+                                       .errors_only = web_number(page, "errors_only") != 0};
+    struct tg_page at;
+    struct tg_id id;
+    enum tg_class class = web_list_page(page, &at);
+
+    tg_json_put_str(&page->out, "title", "My requests");
+    if (class == TG_OK && *web_text(page, "request_id") != '\0') {
+        if (!read_id(web_text(page, "request_id"), &id))
+            return web_refuse(page, "request_id", "an x-request-id of an answer");
+        wanted.request_id = &id;
+    }
+    if (class == TG_OK)
+        class = web_log(page);
+    return class == TG_OK
+               ? tg_list_requests(page->log_db, &wanted, &at, &page->out, &page->err)
+               : class;
 }

@@ -16,10 +16,10 @@ static const int64_t day_us = INT64_C(86400) * 1000000;
  * itself when they are not wanted. */
 #define REQUESTS(INDEX, LEADING) \
     "SELECT request_id, created_at, user_id, token_id, token_name, team, endpoint, stream, " \
-    "requested_model, served_model, upstream_model, group_name, channel_id, was_fallback, " \
-    "attempts, status, error_code, end_reason, input, cache_read, cache_write_5m, " \
-    "cache_write_1h, output, reasoning, usage_source, quota, cost_unbilled, first_token_us, " \
-    "total_us, created_at, request_id FROM request_log FORCE INDEX (" INDEX ") WHERE " LEADING \
+    "requested_model, served_model, group_name, was_fallback, status, error_code, end_reason, " \
+    "input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, quota, " \
+    "first_token_us, total_us, upstream_model, channel_id, attempts, cost_unbilled, created_at, " \
+    "request_id FROM request_log FORCE INDEX (" INDEX ") WHERE " LEADING \
     " AND created_at >= ? AND created_at < ? AND user_id = COALESCE(?, user_id) AND " \
     "token_id = COALESCE(?, token_id) AND channel_id = COALESCE(?, channel_id) AND " \
     "served_model = COALESCE(?, served_model) AND status = COALESCE(?, status) AND " \
@@ -27,13 +27,16 @@ static const int64_t day_us = INT64_C(86400) * 1000000;
 static const struct tg_column columns[] = {
     {"request_id", TG_UUID}, {"created_at", TG_TIME}, {"user_id", TG_INT}, {"token_id", TG_INT},
     {"token_name", TG_TEXT}, {"team", TG_TEXT}, {"endpoint", TG_TEXT}, {"stream", TG_FLAG},
-    {"requested_model", TG_TEXT}, {"served_model", TG_TEXT}, {"upstream_model", TG_TEXT},
-    {"group_name", TG_TEXT}, {"channel_id", TG_INT}, {"was_fallback", TG_FLAG},
-    {"attempts", TG_INT}, {"status", TG_INT}, {"error_code", TG_TEXT}, {"end_reason", TG_TEXT},
-    {"input", TG_INT}, {"cache_read", TG_INT}, {"cache_write_5m", TG_INT},
-    {"cache_write_1h", TG_INT}, {"output", TG_INT}, {"reasoning", TG_INT},
-    {"usage_source", TG_TEXT}, {"quota", TG_QUOTA}, {"cost_unbilled", TG_QUOTA},
-    {"first_token_us", TG_INT}, {"total_us", TG_INT}};
+    {"requested_model", TG_TEXT}, {"served_model", TG_TEXT}, {"group_name", TG_TEXT},
+    {"was_fallback", TG_FLAG}, {"status", TG_INT}, {"error_code", TG_TEXT},
+    {"end_reason", TG_TEXT}, {"input", TG_INT}, {"cache_read", TG_INT},
+    {"cache_write_5m", TG_INT}, {"cache_write_1h", TG_INT}, {"output", TG_INT},
+    {"reasoning", TG_INT}, {"usage_source", TG_TEXT}, {"quota", TG_QUOTA},
+    {"first_token_us", TG_INT}, {"total_us", TG_INT},
+    /* from here on: nothing that a user knows of */
+    {"upstream_model", TG_TEXT}, {"channel_id", TG_INT}, {"attempts", TG_INT},
+    {"cost_unbilled", TG_QUOTA}};
+enum { USER_COLUMN = 2, CHANNEL_COLUMN = 26, OWN_COLUMNS = 25 };
 
 enum lead { BY_ID, BY_FALLBACK, BY_ERROR, BY_TOKEN, BY_USER, BY_CHANNEL, BY_MODEL, BY_TIME, LEADS };
 
@@ -208,7 +211,7 @@ static enum tg_class each(struct tg_db *log, struct reading *reading, struct tg_
 
 /* ---- JSON ---- */
 
-enum { USER_COLUMN = 2, CHANNEL_COLUMN = 12, NAME_TEXT = 260 };
+enum { NAME_TEXT = 260 };
 
 /* A page has few users and channels: each is asked for once. */
 struct name {
@@ -219,6 +222,7 @@ struct name {
 struct writing {
     struct tg_json_writer *out;
     struct tg_db *names_db;
+    size_t column_count;
     struct name names[2 * TG_PAGE_MOST];
     size_t count;
 };
@@ -252,7 +256,7 @@ static void write_row(void *context, const struct tg_db_rows *rows)
     struct tg_json_writer *out = writing->out;
 
     tg_json_begin_object(out);
-    tg_columns_members(out, columns, TG_COUNT_OF(columns), rows);
+    tg_columns_members(out, columns, writing->column_count, rows);
     if (writing->names_db != NULL) {
         tg_json_put_str(out, "username", name_of(writing, users, tg_db_int(rows, USER_COLUMN)));
         tg_json_put_str(out, "channel_name",
@@ -285,6 +289,7 @@ enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter
 
     writing->out = out;
     writing->names_db = filter->names_db;
+    writing->column_count = filter->own ? OWN_COLUMNS : TG_COUNT_OF(columns);
     tg_json_key(out, "rows");
     tg_json_begin_array(out);
     class = each(log, &reading, &visit, err);

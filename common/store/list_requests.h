@@ -23,6 +23,7 @@ struct tg_request_filter {
     bool errors_only;   /* status 400 and above, or an error code */
     bool fallback_only; /* another model served than was asked for */
     const struct tg_id *request_id;
+    bool own; /* without what is the operator's: channel, upstream model, attempts, losses */
     struct tg_db *names_db; /* main: rows get "username", "channel_name"; NULL: they do not */
 };
 /* Each row has what a list shows; tg_view_request (view.h) has all of one request. */

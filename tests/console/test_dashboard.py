@@ -49,6 +49,8 @@ def test_the_page_has_the_numbers_and_the_data_of_the_chart(root: Browser, days:
 
 def test_other_spans_are_refused(root: Browser) -> None:
     assert root.api("GET", "dashboard?days=365").status == 422
+    page = root.visit(BASE + "dashboard.cgi?days=365")
+    assert page.status == 422 and "7 days" in page.text
 
 
 def test_the_dashboard_is_not_for_ordinary_users(people: Callable[..., Person]) -> None:

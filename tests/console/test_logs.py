@@ -12,7 +12,7 @@ import pytest
 from conftest import Person
 from harness.console import BASE, Browser
 from harness.procs import eventually
-from harness.stack import Account, Stack
+from harness.stack import Account, Stack, chat_body
 
 
 @dataclass
@@ -126,6 +126,27 @@ def test_csv_of_more_than_a_page(root: Browser, stack: Stack, served: Served) ->
     finally:
         stack.site.log_sql("DELETE FROM request_log WHERE user_id = 424242")
         stack.site.main_sql("DELETE FROM users WHERE id = 424242")
+
+
+@pytest.mark.books_differ("a user of the console's")
+def test_ones_own_requests_without_what_is_the_operators(
+    stack: Stack, root: Browser, people: Callable[..., Person], served: Served
+) -> None:
+    user = people()
+    token = stack.site.ctl("token", "create", "--user", user.name)["token"]
+    root.api("POST", f"users/{user.id}/credit", {"amount": "1", "reason": "test"})
+    headers = [("Authorization", f"Bearer {token}"), ("Content-Type", "application/json")]
+    answer = served.account.post(chat_body(), headers)
+    assert answer.status == 200
+    stack.site.record(answer.header("x-request-id"))
+    shown = user.browser.api("GET", "account/requests").json
+    assert [row["request_id"] for row in shown["rows"]] == [answer.header("x-request-id")]
+    for name in ("channel_id", "channel_name", "upstream_model", "attempts", "cost_unbilled"):
+        assert name not in shown["rows"][0]
+    other = user.browser.api("GET", f"account/requests?request_id={served.good}")
+    assert other.status == 200 and other.json["rows"] == []
+    page = user.browser.visit(BASE + "account.cgi/requests")
+    assert page.status == 200 and answer.header("x-request-id") in page.text
 
 
 def test_the_log_is_not_for_ordinary_users(people: Callable[..., Person], served: Served) -> None:
