@@ -139,7 +139,7 @@ enum tg_class page_setting(struct web_page *page)
 {
     struct tg_conf_overlay *overlay = NULL;
     size_t count = 0;
-    enum tg_option_id id;
+    enum tg_option_id id = TG_OPTION__COUNT;
     struct row row;
     enum tg_class class = find(page, &id);
 
@@ -155,7 +155,7 @@ enum tg_class page_setting(struct web_page *page)
 
 static enum tg_class set(struct web_page *page, const char *value)
 {
-    enum tg_option_id id;
+    enum tg_option_id id = TG_OPTION__COUNT;
     enum tg_class class = find(page, &id);
 
     if (class == TG_OK)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { ENOUGH = 4096, TOO_MUCH = 65536 };
+enum { ENOUGH = 4096, TOO_MUCH = 65536, EXACT_MOST = 4 << 20 };
 
 /* The tokens of one text by its encoding, or estimated when it has none or is no UTF-8. */
 static int64_t tokens_of(const struct tg_bpe *bpe, enum tg_estimate_table table, const char *text,
@@ -10,7 +10,8 @@ static int64_t tokens_of(const struct tg_bpe *bpe, enum tg_estimate_table table,
 {
     struct tg_tokens tokens = {NULL, 0, 0};
 
-    if (bpe == NULL || tg_bpe_encode(bpe, (struct tg_span){text, len}, &tokens, NULL) != TG_OK)
+    if (bpe == NULL || len > EXACT_MOST ||
+        tg_bpe_encode(bpe, (struct tg_span){text, len}, &tokens, NULL) != TG_OK)
         return tg_estimate_text(table, text, len);
     return (int64_t)tokens.count;
 }
@@ -67,8 +68,11 @@ static void take_what_is_complete(struct tg_count *count)
     struct tg_buf *waiting = &count->waiting;
     size_t cut = last_cut(waiting->data, waiting->len);
 
-    if (cut == 0 && waiting->len < TOO_MUCH)
+    count->enough = ENOUGH;
+    if (cut == 0 && waiting->len < TOO_MUCH) {
+        count->enough = TG_MIN(waiting->len * 2, (size_t)TOO_MUCH); /* it is not looked for often */
         return;
+    }
     if (cut == 0)
         cut = forced_cut(waiting->data, waiting->len);
     count->counted += tokens_of(count->bpe, count->table, waiting->data, cut);
@@ -85,6 +89,7 @@ void tg_count_init(struct tg_count *count, const struct tg_encoders *encoders,
     count->table = tg_estimate_table_of(model);
     tg_estimate_init(&count->rough, count->table);
     tg_buf_init(&count->waiting, 0);
+    count->enough = ENOUGH;
 }
 
 void tg_count_done(struct tg_count *count)
@@ -100,7 +105,7 @@ void tg_count_add(struct tg_count *count, const char *text, size_t len)
     if (count->bpe == NULL)
         return;
     tg_buf_add(&count->waiting, text, len);
-    if (count->waiting.len >= ENOUGH)
+    if (count->waiting.len >= count->enough)
         take_what_is_complete(count);
 }
 

@@ -9,7 +9,7 @@
  * For other models it is the estimate (estimate.h). With an encoding, text waits until there is
  * enough of it and a place where every split pattern ends a piece; the sum is that of the whole
  * text. Only a text that has no such place in 64 KiB is cut where it must not be, and may count
- * a token more. What is no UTF-8 is estimated.
+ * a token more. What is no UTF-8, and a text of more than 4 MiB at once, is estimated.
  *
  * Pure.  Threads  one owner.  Blocks  no.
  */
@@ -26,6 +26,7 @@ struct tg_count {
     struct tg_estimate rough;  /* of everything, or of what waits */
     enum tg_estimate_table table;
     struct tg_buf waiting;
+    size_t enough;             /* that many bytes wait before a place to cut is looked for */
     int64_t counted;           /* of what no longer waits */
 };
 
