@@ -70,7 +70,7 @@ enum tg_class tg_store_prices(struct tg_db *db, struct tg_arena *arena, struct t
 enum tg_class tg_store_price(struct tg_db *db, struct tg_arena *arena, const char *model,
                              const struct tg_price_row **ret, struct tg_error *err)
 {
-    struct tg_price_rows rows;
+    struct tg_price_rows rows = {NULL, 0};
     enum tg_class class = select_prices(db, arena, model, &rows, err);
 
     if (class == TG_OK)
