@@ -57,7 +57,7 @@ enum tg_class tg_quote_deposit(const struct tg_request *req, struct tg_quote *qu
         .max_output_tokens = req->max_output_tokens,
         .default_output = tg_conf_int(conf, TG_OPTION_DEPOSIT_OUTPUT),
         .calls = req->answers,
-        .factor = tg_conf_text(conf, TG_OPTION_DEPOSIT_FACTOR),
+        .factor = quote->deposit_factor,
         .group_ratio = quote->group_ratio,
     };
     struct tg_error why;
@@ -76,8 +76,12 @@ enum tg_class tg_quote_deposit(const struct tg_request *req, struct tg_quote *qu
 static enum tg_class set_quote(struct tg_request *req, const struct tg_snapshot *snapshot,
                                struct tg_quote *quote)
 {
+    const struct tg_conf *conf = tg_worker_settings(req->worker)->conf;
+    const char *factor = tg_snapshot_deposit_factor(snapshot, quote->group);
     enum tg_class class = set_price(req, snapshot, quote);
 
+    quote->deposit_factor = factor[0] != '\0' ? tg_arena_strdup(req->arena, factor)
+                                              : tg_conf_text(conf, TG_OPTION_DEPOSIT_FACTOR);
     return class == TG_OK ? tg_quote_deposit(req, quote, &req->error) : class;
 }
 

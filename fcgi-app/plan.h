@@ -13,6 +13,7 @@ struct tg_quote {
     struct tg_price price;
     const char *group;       /* whose abilities are used */
     const char *group_ratio; /* decimal */
+    const char *deposit_factor; /* decimal */
     int64_t deposit_quota;
 };
 

@@ -2,25 +2,28 @@
 #include "admin-cgi/ctl/commands.h"
 
 #include "common/store/group.h"
+#include "common/store/group_view.h"
 
 enum tg_class ctl_cmd_group_set(struct ctl *ctl, const struct ctl_args *args)
 {
-    const char *name = args->positionals[0], *ratio = ctl_option(args, "--ratio");
+    const struct tg_group_change wish = {.name = args->positionals[0],
+                                         .ratio = ctl_option(args, "--ratio"),
+                                         .deposit_factor = ctl_option(args, "--deposit-factor")};
     enum tg_class class;
 
-    if (ratio == NULL)
+    if (wish.ratio == NULL && wish.deposit_factor == NULL)
         return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--ratio is missing");
     class = ctl_open_main(ctl);
     if (class == TG_OK)
-        class = tg_store_group_set(ctl->main_db, &ctl->actor, name, ratio, &ctl->err);
-    if (class != TG_OK)
-        return class;
-    tg_json_begin_object(&ctl->out);
-    tg_json_put_str(&ctl->out, "name", name);
-    tg_json_put_str(&ctl->out, "ratio", ratio);
-    tg_json_end_object(&ctl->out);
-    ctl_tell_workers(ctl, "groups");
-    return TG_OK;
+        class = tg_store_group_change(ctl->main_db, &ctl->actor, &wish, &ctl->err);
+    if (class == TG_OK) {
+        tg_json_begin_object(&ctl->out);
+        class = tg_view_group(ctl->main_db, wish.name, &ctl->out, &ctl->err);
+        tg_json_end_object(&ctl->out);
+    }
+    if (class == TG_OK)
+        ctl_tell_workers(ctl, "groups");
+    return class;
 }
 
 static enum tg_class set_access(struct ctl *ctl, const struct tg_group_access *access)

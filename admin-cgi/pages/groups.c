@@ -28,6 +28,11 @@ static const struct web_field fields[] = {
      .flags = WEB_REQUIRED,
      .most = 10,
      .help = "prices are multiplied by it; 1 leaves them as they are"},
+    {.name = "deposit_factor",
+     .label = "Factor on deposits",
+     .kind = WEB_DECIMAL,
+     .most = 10,
+     .help = "empty: deposit.factor of the settings"},
     {.name = "description", .label = "Description", .kind = WEB_TEXT, .most = 64},
 };
 const struct web_form_def page_group_form = {
@@ -69,6 +74,8 @@ static enum tg_class save(struct web_page *page, const char *name)
 {
     const struct tg_group_change wish = {.name = name,
                                          .ratio = web_text_or_null(page, "ratio"),
+                                         .deposit_factor =
+                                             web_text_or_null(page, "deposit_factor"),
                                          .description = web_text_or_null(page, "description")};
     enum tg_class class =
         tg_store_group_change(page->main_db, &page->actor, &wish, &page->err);

@@ -1,5 +1,6 @@
 #include "common/store/group.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/json/writer.h"
@@ -26,25 +27,29 @@ static void write_group(const struct tg_group_change *state, struct tg_buf *buf)
     put(&out, "ratio", state->ratio);
     put(&out, "order_mode", state->order_mode);
     put(&out, "description", state->description);
+    put(&out, "deposit_factor", state->deposit_factor);
     tg_json_end_object(&out);
 }
 
 /* The row before, as JSON in <before>; takes its lock. False when there is none. */
 static bool lock_group(struct tg_change *change, const char *name, struct tg_buf *before)
 {
-    char ratio[RATIO_TEXT];
+    char ratio[RATIO_TEXT], factor[RATIO_TEXT];
     struct tg_group_change state;
     struct tg_db_rows *rows = tg_change_select(
         change,
-        "SELECT ratio, order_mode, description FROM `groups` WHERE name = ? FOR UPDATE",
+        "SELECT ratio, order_mode, description, deposit_factor FROM `groups` WHERE name = ? "
+        "FOR UPDATE",
         (struct tg_db_value[]){TG_DB_S(name)}, 1);
     bool found = rows != NULL && tg_db_next(rows);
 
     if (found) {
         tg_store_decimal(rows, 0, ratio, sizeof ratio);
+        tg_store_decimal(rows, 3, factor, sizeof factor);
         state = (struct tg_group_change){.ratio = ratio,
                                          .order_mode = tg_db_text(rows, 1),
-                                         .description = tg_db_text(rows, 2)};
+                                         .description = tg_db_text(rows, 2),
+                                         .deposit_factor = factor};
         write_group(&state, before);
     }
     tg_db_rows_free(rows);
@@ -65,19 +70,32 @@ static void note(struct tg_change *change, const char *action, const char *name,
     tg_buf_done(after);
 }
 
+static enum tg_class check_factor(const char *text, struct tg_error *err)
+{
+    enum tg_class class = tg_check_ratio(text, err);
+
+    if (class != TG_OK)
+        snprintf(err->param, sizeof err->param, "deposit_factor");
+    return class;
+}
+
 enum tg_class tg_store_group_change(struct tg_db *db, const struct tg_actor *actor,
                                     const struct tg_group_change *wish, struct tg_error *err)
 {
     const struct tg_db_value values[] = {
-        TG_DB_S(wish->name), TG_DB_S(wish->ratio),       TG_DB_S(wish->order_mode),
-        TG_DB_S(wish->description), TG_DB_S(wish->ratio), TG_DB_S(wish->order_mode),
-        TG_DB_S(wish->description)};
+        TG_DB_S(wish->name),           TG_DB_S(wish->ratio),
+        TG_DB_S(wish->order_mode),     TG_DB_S(wish->description),
+        TG_DB_S(wish->deposit_factor), TG_DB_S(wish->ratio),
+        TG_DB_S(wish->order_mode),     TG_DB_S(wish->description),
+        TG_DB_S(wish->deposit_factor), TG_DB_S(wish->deposit_factor)};
     struct tg_change change;
     struct tg_buf before, after;
     enum tg_class class = tg_check_name("group", wish->name, err);
 
     if (class == TG_OK && wish->ratio != NULL)
         class = tg_check_ratio(wish->ratio, err);
+    if (class == TG_OK && wish->deposit_factor != NULL && wish->deposit_factor[0] != '\0')
+        class = check_factor(wish->deposit_factor, err);
     if (class == TG_OK && wish->description != NULL && wish->description[0] != '\0')
         class = tg_check_label("description", wish->description, err);
     if (class == TG_OK && wish->order_mode != NULL && strlen(wish->order_mode) > ORDER_BYTES)
@@ -88,10 +106,12 @@ enum tg_class tg_store_group_change(struct tg_db *db, const struct tg_actor *act
     tg_change_begin(&change, db, actor, err);
     (void)lock_group(&change, wish->name, &before);
     tg_change_run(&change,
-                  "INSERT INTO `groups` (name, ratio, order_mode, description) VALUES "
-                  "(?, COALESCE(?, 1), COALESCE(?, ''), COALESCE(?, '')) ON DUPLICATE KEY UPDATE "
+                  "INSERT INTO `groups` (name, ratio, order_mode, description, deposit_factor) "
+                  "VALUES (?, COALESCE(?, 1), COALESCE(?, ''), COALESCE(?, ''), NULLIF(?, '')) "
+                  "ON DUPLICATE KEY UPDATE "
                   "ratio = COALESCE(?, ratio), order_mode = COALESCE(?, order_mode), "
-                  "description = COALESCE(?, description)",
+                  "description = COALESCE(?, description), "
+                  "deposit_factor = IF(? IS NULL, deposit_factor, NULLIF(?, ''))",
                   values, TG_COUNT_OF(values));
     tg_change_routing(&change);
     write_group(wish, &after);

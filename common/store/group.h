@@ -17,6 +17,7 @@ enum tg_class tg_store_group_set(struct tg_db *db, const struct tg_actor *actor,
 struct tg_group_change {
     const char *name;
     const char *ratio, *description, *order_mode;
+    const char *deposit_factor; /* "": the settings' again */
 };
 enum tg_class tg_store_group_change(struct tg_db *db, const struct tg_actor *actor,
                                     const struct tg_group_change *wish, struct tg_error *err)

@@ -89,13 +89,13 @@ enum tg_class tg_list_channel_keys(struct tg_db *db, int64_t channel_id,
 }
 
 #define GROUPS \
-    "SELECT g.name, g.ratio, g.order_mode, g.description, " \
+    "SELECT g.name, g.ratio, g.order_mode, g.description, g.deposit_factor, " \
     "EXISTS (SELECT 1 FROM users u WHERE u.group_name = g.name), " \
     "EXISTS (SELECT 1 FROM abilities a WHERE a.group_name = g.name), g.name, g.name " \
     "FROM `groups` g WHERE g.name LIKE ? ESCAPE '!'"
 static const struct tg_column group_columns[] = {
     {"name", TG_TEXT}, {"ratio", TG_DECIMAL}, {"order_mode", TG_TEXT}, {"description", TG_TEXT},
-    {"users", TG_FLAG}, {"channels", TG_FLAG}};
+    {"deposit_factor", TG_DECIMAL}, {"users", TG_FLAG}, {"channels", TG_FLAG}};
 static const struct tg_sort group_sorts[] = {
     TG_SORT("name", TG_SORT_TEXTS, GROUPS, "g.name", "g.name"),
 };

@@ -70,7 +70,7 @@ enum tg_class tg_store_prices(struct tg_db *db, struct tg_arena *arena, struct t
 enum tg_class tg_store_price(struct tg_db *db, struct tg_arena *arena, const char *model,
                              const struct tg_price_row **ret, struct tg_error *err)
 {
-    struct tg_price_rows rows;
+    struct tg_price_rows rows = {NULL, 0};
     enum tg_class class = select_prices(db, arena, model, &rows, err);
 
     if (class == TG_OK)
@@ -85,20 +85,52 @@ static const char *or_null(const char *text)
     return text == NULL || text[0] == '\0' ? NULL : text;
 }
 
-static void note(struct tg_change *change, const char *model, const struct tg_price *price)
+static void write_price(const struct tg_price *price, struct tg_buf *out)
 {
-    struct tg_json_writer out;
+    struct tg_json_writer json;
+
+    tg_json_writer_init(&json, out);
+    tg_json_begin_object(&json);
+    tg_price_write(price, &json);
+    tg_json_end_object(&json);
+}
+
+/* The price that is about to go; nothing when there is none. Locks it. */
+static bool read_old(struct tg_change *change, const char *model, struct tg_buf *ret)
+{
+    struct tg_db_rows *rows = tg_change_select(
+        change, "SELECT " TG_PRICE_COLUMNS " FROM model_prices WHERE model = ? FOR UPDATE",
+        (struct tg_db_value[]){TG_DB_S(model)}, 1);
+    struct tg_arena *arena;
+    bool found = rows != NULL && tg_db_next(rows);
+
+    if (found) {
+        struct tg_price_row row;
+
+        arena = tg_arena_new();
+        row = tg_store_price_row(arena, rows);
+        write_price(&row.price, ret);
+        tg_arena_free(arena);
+    }
+    tg_db_rows_free(rows);
+    return found;
+}
+
+static void note(struct tg_change *change, const char *model, const struct tg_buf *before,
+                 const struct tg_price *price)
+{
     struct tg_buf after;
 
     tg_buf_init(&after, 0);
-    tg_json_writer_init(&out, &after);
-    tg_json_begin_object(&out);
-    tg_price_write(price, &out);
-    tg_json_end_object(&out);
-    tg_change_audit(change, &(struct tg_audit_note){.action = "price.set",
-                                                    .object_type = "price",
-                                                    .object_id = model,
-                                                    .after_json = tg_buf_text(&after)});
+    if (price != NULL)
+        write_price(price, &after);
+    tg_change_audit(change,
+                    &(struct tg_audit_note){
+                        .action = price != NULL ? "price.set" : "price.delete",
+                        .object_type = "price",
+                        .object_id = model,
+                        .before_json = before->len > 0 ? tg_buf_text(before) : NULL,
+                        .after_json = price != NULL ? tg_buf_text(&after) : NULL});
     tg_buf_done(&after);
 }
 
@@ -116,9 +148,11 @@ static const char *column(bool (*write)(const struct tg_price *, struct tg_json_
 static void put(struct tg_change *change, const char *model, const struct tg_price *price)
 {
     const struct tg_rates *rates = &price->rates;
-    struct tg_buf tiers, tools;
+    struct tg_buf before, tiers, tools;
     char now[TG_TIME_TEXT];
 
+    tg_buf_init(&before, 0);
+    (void)read_old(change, model, &before);
     tg_time_format_sql(tg_unix_us(), now);
     const struct tg_db_value values[] = {
         TG_DB_S(model),
@@ -149,7 +183,8 @@ static void put(struct tg_change *change, const char *model, const struct tg_pri
                   values, TG_COUNT_OF(values));
     tg_buf_done(&tiers);
     tg_buf_done(&tools);
-    note(change, model, price);
+    note(change, model, &before, price);
+    tg_buf_done(&before);
 }
 
 enum tg_class tg_store_price_set(struct tg_db *db, const struct tg_actor *actor, const char *model,
@@ -168,12 +203,12 @@ enum tg_class tg_store_price_set(struct tg_db *db, const struct tg_actor *actor,
 
 static bool exists(struct tg_change *change, const char *model)
 {
-    struct tg_db_rows *rows = tg_change_select(
-        change, "SELECT 1 FROM model_prices WHERE model = ? FOR UPDATE",
-        (struct tg_db_value[]){TG_DB_S(model)}, 1);
-    bool found = rows != NULL && tg_db_next(rows);
+    struct tg_buf unused;
+    bool found;
 
-    tg_db_rows_free(rows);
+    tg_buf_init(&unused, 0);
+    found = read_old(change, model, &unused);
+    tg_buf_done(&unused);
     return found;
 }
 
@@ -208,16 +243,17 @@ enum tg_class tg_store_price_delete(struct tg_db *db, const struct tg_actor *act
                                     const char *model, struct tg_error *err)
 {
     struct tg_change change;
+    struct tg_buf before;
 
+    tg_buf_init(&before, 0);
     tg_change_begin(&change, db, actor, err);
-    tg_change_run(&change, "DELETE FROM model_prices WHERE model = ?",
-                  (struct tg_db_value[]){TG_DB_S(model)}, 1);
-    if (change.class == TG_OK && change.done.affected == 0)
+    if (!read_old(&change, model, &before) && change.class == TG_OK)
         change.class = tg_fail(err, TG_CLASS_NOT_FOUND, "price_not_found",
                                "there is no price for %s", model);
+    tg_change_run(&change, "DELETE FROM model_prices WHERE model = ?",
+                  (struct tg_db_value[]){TG_DB_S(model)}, 1);
     tg_change_routing(&change);
-    tg_change_audit(&change, &(struct tg_audit_note){.action = "price.delete",
-                                                     .object_type = "price",
-                                                     .object_id = model});
+    note(&change, model, &before, NULL);
+    tg_buf_done(&before);
     return tg_change_end(&change);
 }

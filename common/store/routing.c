@@ -102,7 +102,8 @@ static void add_group(struct tg_arena *arena, const struct tg_db_rows *rows,
     ret->groups[ret->group_count++] =
         (struct tg_group_row){.name = tg_store_text(arena, rows, 0),
                               .ratio = decimal_text(arena, rows, 1),
-                              .order_mode = tg_store_text(arena, rows, 2)};
+                              .order_mode = tg_store_text(arena, rows, 2),
+                              .deposit_factor = decimal_text(arena, rows, 3)};
 }
 
 static void add_access(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -134,7 +135,7 @@ static const struct {
      add_ability},
     {"SELECT " TG_PRICE_COLUMNS " FROM model_prices ORDER BY model",
      add_price},
-    {"SELECT name, ratio, order_mode FROM `groups` ORDER BY name", add_group},
+    {"SELECT name, ratio, order_mode, deposit_factor FROM `groups` ORDER BY name", add_group},
     {"SELECT user_group, used_group, ratio, allowed FROM group_access "
      "ORDER BY user_group, used_group",
      add_access},

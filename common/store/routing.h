@@ -31,6 +31,7 @@ struct tg_ability_row {
 };
 struct tg_group_row {
     const char *name, *ratio, *order_mode;
+    const char *deposit_factor; /* "": the settings' */
 };
 struct tg_group_access_row {
     const char *user_group, *used_group, *ratio; /* ratio "" = no override */

@@ -95,19 +95,33 @@ static const struct tg_group_access_row *access_row(const struct tg_snapshot *sn
     return NULL;
 }
 
+static const struct tg_group_row *group_row(const struct tg_snapshot *snapshot, const char *name)
+{
+    for (size_t i = 0; i < snapshot->group_count; i++)
+        if (strcmp(snapshot->groups[i].name, name) == 0)
+            return &snapshot->groups[i];
+    return NULL;
+}
+
 const char *tg_snapshot_ratio(const struct tg_snapshot *snapshot, const char *user_group,
                               const char *used_group)
 {
     const struct tg_group_access_row *access = access_row(snapshot, user_group, used_group);
+    const struct tg_group_row *group;
 
     if (access != NULL ? !access->allowed : strcmp(user_group, used_group) != 0)
         return NULL;
     if (access != NULL && access->ratio[0] != '\0')
         return access->ratio;
-    for (size_t i = 0; i < snapshot->group_count; i++)
-        if (strcmp(snapshot->groups[i].name, used_group) == 0)
-            return snapshot->groups[i].ratio;
-    return "1"; /* a group nobody has priced */
+    group = group_row(snapshot, used_group);
+    return group != NULL ? group->ratio : "1"; /* a group nobody has priced */
+}
+
+const char *tg_snapshot_deposit_factor(const struct tg_snapshot *snapshot, const char *group)
+{
+    const struct tg_group_row *row = group_row(snapshot, group);
+
+    return row != NULL ? row->deposit_factor : "";
 }
 
 void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,

@@ -68,6 +68,9 @@ const struct tg_price *tg_snapshot_price(const struct tg_snapshot *snapshot, con
 /* Ratio for a user of <user_group> using <used_group>; NULL when it may not. */
 const char *tg_snapshot_ratio(const struct tg_snapshot *snapshot, const char *user_group,
                               const char *used_group) non_null(1, 2, 3);
+/* The group's own factor on deposits; "": that of the settings. */
+const char *tg_snapshot_deposit_factor(const struct tg_snapshot *snapshot, const char *group)
+    non_null(1, 2);
 /* Model names a group offers, sorted. */
 typedef void tg_snapshot_model_fn(void *context, const char *model);
 void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,

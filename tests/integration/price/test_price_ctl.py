@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from harness.gateway import SOURCE
+from harness.oracle import quota_of
 from harness.stack import Stack
-from oracle import quota_of
 
 SHIPPED = json.loads((SOURCE / "conf" / "prices.json").read_text())["prices"]
 ROUNDS = 60

@@ -101,6 +101,24 @@ def test_the_factor_of_deposits(stack: Stack) -> None:
         is_ok(account.chat(max_tokens=100))
 
 
+def test_a_group_has_a_factor_of_its_own(stack: Stack) -> None:
+    """Twice the deposit in this group; an empty factor takes that back."""
+    group = f"careful{next(stack.numbers)}"
+    stack.site.ctl("group", "set", group, "--ratio", "1")
+    said = stack.site.ctl("group", "set", group, "--deposit-factor", "2")
+    assert said["ratio"] == "1" and said["deposit_factor"] == "2"
+    model = stack.new_model()
+    stack.channel(f"for-{model}", [model], "--groups", group)
+    account = stack.account("0", group=group)
+    account.credit("0.003")
+    stack.wait_model(account, model)
+    no_money(account.chat(model, max_tokens=100))
+    account.credit("0.003")
+    is_ok(account.chat(model, max_tokens=100))
+    assert stack.site.ctl("group", "set", group, "--deposit-factor", "")["deposit_factor"] is None
+    assert stack.site.run_ctl("group", "set", group, "--deposit-factor", "x").returncode == 2
+
+
 @pytest.mark.books_differ("billed by the price of the channel's own model")
 def test_a_dearer_price_raises_the_deposit(stack: Stack) -> None:
     """The channel bills its own model, four times as dear: the difference is taken before it is

@@ -194,6 +194,60 @@ static void a_renewal_follows_what_was_earned(void **state)
     done(&req);
 }
 
+/* Before an attempt that costs more: the difference is taken, or the attempt is not made. */
+static void a_dearer_attempt_raises_the_deposit(void **state)
+{
+    static const struct {
+        int64_t balance, remain, first, wanted;
+        enum tg_class class;
+        const char *code;
+        int64_t left;
+    } cases[] = {
+        {10000, 5000, 1000, 1000, TG_OK, "", 9000},
+        {10000, 5000, 1000, 400, TG_OK, "", 9000}, /* never made smaller */
+        {10000, 5000, 1000, 3000, TG_OK, "", 7000},
+        {3000, 5000, 1000, 3000, TG_OK, "", 0},
+        {2999, 5000, 1000, 3000, TG_CLASS_FUNDS, "insufficient_quota", 1999},
+        {10000, 2999, 1000, 3000, TG_CLASS_FUNDS, "token_quota_insufficient", 9000},
+        {10000, 5000, 0, 3000, TG_OK, "", 7000}, /* what was free is so no more */
+        {2999, 5000, 0, 3000, TG_CLASS_FUNDS, "insufficient_quota", 2999},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        struct tg_request req = request();
+        struct tg_error err = {0};
+
+        open_books(cases[i].balance, cases[i].remain);
+        req.quotes[0].deposit_quota = cases[i].first;
+        assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+        assert_int_equal(tg_hold_raise(&req, cases[i].wanted, &err), cases[i].class);
+        assert_string_equal(err.code, cases[i].code);
+        assert_int_equal((err.flags & TG_ERROR_NO_RETRY) != 0, cases[i].class != TG_OK);
+        assert_int_equal(books_quota(&books, USER), cases[i].left);
+        assert_int_equal(req.held, cases[i].first > 0 || cases[i].class == TG_OK);
+        tg_stage_settle(&req); /* nothing came: all of it goes back */
+        assert_int_equal(books_quota(&books, USER), cases[i].balance);
+        done(&req);
+    }
+}
+
+static void a_bill_that_cannot_be_made_is_the_deposit(void **state)
+{
+    struct tg_request req = request();
+
+    (void)state;
+    req.quotes[0].price =
+        (struct tg_price){.form = TG_PRICE_EXPRESSION, .expression = "1 / (p - 7)"};
+    assert_int_equal(tg_stage_reserve(&req), TG_NEXT);
+    serve(&req, 7, 0);
+    tg_stage_settle(&req);
+    assert_int_equal(req.bill_quota, DEPOSIT);
+    assert_string_equal(tg_buf_text(&req.bill_steps), "{\"failed\":true,\"quota\":1500}");
+    assert_int_equal(books_quota(&books, USER), 10000 - DEPOSIT);
+    done(&req);
+}
+
 static void a_request_that_was_ended_elsewhere_stops_renewing(void **state)
 {
     struct tg_request req = request();
@@ -365,6 +419,8 @@ int main(void)
         cmocka_unit_test_setup(what_is_free_takes_no_hold_and_is_still_recorded, fresh),
         cmocka_unit_test_setup(refusals_name_what_is_short, fresh),
         cmocka_unit_test_setup(a_renewal_follows_what_was_earned, fresh),
+        cmocka_unit_test_setup(a_dearer_attempt_raises_the_deposit, fresh),
+        cmocka_unit_test_setup(a_bill_that_cannot_be_made_is_the_deposit, fresh),
         cmocka_unit_test_setup(a_request_that_was_ended_elsewhere_stops_renewing, fresh),
         cmocka_unit_test_setup(the_bill_is_in_the_spool_before_redis_is_told, fresh),
         cmocka_unit_test_setup(a_full_disk_stops_paid_requests_and_no_others, fresh),

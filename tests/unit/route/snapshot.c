@@ -40,7 +40,7 @@ static struct tg_price_row prices[] = {
     {"gpt-4o", {.rates.input = "3"}}, {"*-mini", {.rates.input = "4"}},
     {"*", {.rates.input = "5"}},
 };
-static struct tg_group_row groups[] = {{"default", "1", ""}, {"vip", "0.8", ""}};
+static struct tg_group_row groups[] = {{"default", "1", "", ""}, {"vip", "0.8", "", "1.5"}};
 static struct tg_group_access_row access[] = {
     {"default", "vip", "1.5", true}, {"gold", "vip", "", true}, {"vip", "default", "", false}};
 
@@ -185,6 +185,9 @@ static void ratios_follow_access_and_group(void **state)
         else
             assert_string_equal(ratio, cases[i].ratio);
     }
+    assert_string_equal(tg_snapshot_deposit_factor(snapshot, "vip"), "1.5");
+    assert_string_equal(tg_snapshot_deposit_factor(snapshot, "default"), "");
+    assert_string_equal(tg_snapshot_deposit_factor(snapshot, "gold"), "");
     tg_snapshot_free(snapshot);
 }
 

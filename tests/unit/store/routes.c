@@ -199,6 +199,11 @@ void prices_round_trip_and_are_replaced_whole(void **state)
     assert_string_equal(rows.prices[0].price.rates.input, "");
     assert_string_equal(rows.prices[0].price.tool_call, "");
     assert_int_equal(rows.version, 3);
+    assert_string_equal(
+        test_text(house->db, "SELECT CONCAT(JSON_VALUE(before_json, '$.input'), ' ', "
+                             "JSON_VALUE(after_json, '$.call')) FROM audit_log "
+                             "WHERE action = 'price.set' ORDER BY id DESC LIMIT 1"),
+        "2.5 100");
     assert_int_equal(tg_store_price_set(house->db, &house->actor, "a,b", &price, &house->err),
                      TG_CLASS_INVALID);
 }
