@@ -10,6 +10,11 @@ journal_applied_per_s entries from the journal into MySQL
 rebuild_s_100k        Redis killed with 100,000 accounts live: until every shard is on again
 audit_s_100k          one audit of them
 log_page_ms_1m        the slowest page of a request log of a million rows: first, deep, filtered
+stream_kib_4000       resident memory of each of 4,000 streams at once, in KiB
+stream_p99_ms_4000    99th percentile of an event's age when the client has it, 4,000 streams
+stream_tls_kib_1000   the same memory with 1,000 streams whose upstream speaks TLS
+tls_connect_cpu_ms    processor time of the gateway for TLS, per new upstream connection
+rss_flat              resident memory after 100,000 requests over that after 1,000
 cpu                   cpu_us_per_request_<process> and their sum, the records in the log included;
                       the plain proxy's sum, and that over the first. To first order these do not
                       depend on what else runs on the machine.
@@ -34,6 +39,7 @@ BENCH = Path(__file__).resolve().parent
 sys.path.insert(0, str(BENCH.parent / "lib"))
 
 import cpu  # noqa: E402
+import streams  # noqa: E402
 from harness.console import run_cgi  # noqa: E402
 from harness.gateway import SOURCE, build_tree  # noqa: E402
 from harness.money import M_REF, bill  # noqa: E402
@@ -46,7 +52,7 @@ MODEL = "bench"
 USAGE = {"prompt_tokens": 9, "completion_tokens": 5}
 
 
-class Bench:
+class Bench(streams.Measures):
     def __init__(self) -> None:
         self.stack = Stack.create()
         self.directory = self.stack.directory
@@ -87,7 +93,7 @@ class Bench:
         self.stub.start("upstream: ready")
         stack.price(MODEL, M_REF)
         stack.channel(MODEL, [MODEL], base_url=f"http://127.0.0.1:{self.stub_port}/v1")
-        account = stack.account("1000")
+        account = self.account = stack.account("10000")
         stack.wait_model(account, MODEL)
         self.nginx.start(lambda: self.ports_answer())
         self._write_script(account)
@@ -244,6 +250,7 @@ class Bench:
 
 
 UNITS = {
+    **streams.UNITS,
     "rps_nginx_proxy": "requests/s",
     "rps_gateway": "requests/s",
     "added_median_ms_c1": "ms",
@@ -261,6 +268,9 @@ MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.log_page: {"log_page_ms_1m"},
     Bench.cgi_page: {"cgi_page_ms"},
     Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},
+    Bench.streams: {"stream_kib_4000", "stream_p99_ms_4000"},
+    Bench.tls: {"stream_tls_kib_1000", "tls_connect_cpu_ms"},
+    Bench.rss: {"rss_flat"},
 }
 
 

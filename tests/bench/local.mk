@@ -2,6 +2,10 @@
 check_PROGRAMS += bench-upstream
 bench_upstream_SOURCES = tests/bench/upstream.c
 
+# Clients of thousands of streams at once; tests/bench/streams.py starts it.
+check_PROGRAMS += bench-streams
+bench_streams_SOURCES = tests/bench/streams.c
+
 # Deposit and bill against two PINGs; prints its figure.
 check_PROGRAMS += bench-ledger
 bench_ledger_SOURCES = tests/bench/ledger.c \
@@ -20,7 +24,7 @@ bench_books_SOURCES = tests/bench/books.c \
 bench_books_LDADD = $(COMMON_LIBS)
 
 EXTRA_DIST += tests/bench/run tests/bench/bench.py tests/bench/cpu.py tests/bench/bpe.py \
-	tests/bench/nginx.conf
+	tests/bench/streams.py tests/bench/nginx.conf
 
 # Pages of a request log of a million rows; prints its figure.
 check_PROGRAMS += bench-log-page

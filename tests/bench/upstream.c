@@ -36,9 +36,10 @@ static const char completion[] =
 
 static const char stream_head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                   "Transfer-Encoding: chunked\r\n\r\n";
-static const char delta_event[] =
+/* Each event says when it was sent, for streams.c: microseconds of the monotonic clock. */
+static const char delta_format[] =
     "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-    "\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"},"
+    "\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" %016llu\"},"
     "\"finish_reason\":null}]}\n\n";
 static const char usage_event[] =
     "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
@@ -66,11 +67,16 @@ static void on_stop(int signal_number)
     stopping = 1;
 }
 
-static uint64_t now_ms(void)
+static uint64_t now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static uint64_t now_ms(void)
+{
+    return now_us() / 1000u;
 }
 
 static void conn_close(struct conn *conn)
@@ -99,12 +105,19 @@ static bool send_chunk(struct conn *conn, const char *data, size_t len)
     return send_all(conn, frame, (size_t)head + len + 2);
 }
 
+static bool send_delta(struct conn *conn)
+{
+    char event[sizeof delta_format + 32];
+    int len = snprintf(event, sizeof event, delta_format, (unsigned long long)now_us());
+    return send_chunk(conn, event, (size_t)len);
+}
+
 static bool stream_step(struct conn *conn)
 {
     while (conn->events_left > 0 && conn->due_ms <= now_ms()) {
         conn->events_left--;
         conn->due_ms += (uint64_t)gap_ms;
-        if (!send_chunk(conn, delta_event, sizeof delta_event - 1))
+        if (!send_delta(conn))
             return false;
         if (conn->events_left == 0)
             return send_chunk(conn, usage_event, sizeof usage_event - 1) &&
