@@ -177,6 +177,7 @@ static void finish(struct tg_request *req, enum tg_verdict verdict)
         tg_reply_set_error(req);
     if (is_recorded(req))
         tg_stage_settle(req);
+    tg_idempotent_end(req);
     count(req, verdict);
     if (verdict != TG_GONE)
         tg_reply_finish(req);

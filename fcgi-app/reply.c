@@ -179,6 +179,8 @@ static void begin_whole(struct tg_request *req)
     }
     if (view.never_retry && scene.protocol != TG_PROTOCOL_GEMINI)
         extra[count++] = (struct tg_reply_header){"x-should-retry", "false"};
+    if (req->replayed)
+        extra[count++] = (struct tg_reply_header){"idempotent-replayed", "true"};
     if (req->error.class == TG_CLASS_METHOD) {
         tg_endpoint_allow(req->path, allow, sizeof allow);
         extra[count++] = (struct tg_reply_header){"Allow", allow};

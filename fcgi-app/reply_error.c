@@ -63,6 +63,8 @@ static const struct row own_rows[TG_CLASS__COUNT] = {
                           "The client has left."),
     [TG_CLASS_DOWN] = ROW(503, "server_error", "overloaded", 529, "overloaded_error", 503,
                           "UNAVAILABLE", 1, "The gateway's stores do not answer. Try again later."),
+    [TG_CLASS_UNPROCESSABLE] = ROW(422, "invalid_request_error", NULL, 422,
+                                   "invalid_request_error", 422, "FAILED_PRECONDITION", 0, NULL),
     [TG_CLASS_CONFLICT] = ROW(409, "invalid_request_error", NULL, 409, "conflict_error", 409,
                               "ABORTED", 0, NULL),
     [TG_CLASS_CONFIG] = ROW(500, "server_error", "internal", 500, "api_error", 500, "INTERNAL", 0,

@@ -21,6 +21,7 @@
 
 struct tg_worker;
 struct tg_endpoint;
+struct tg_idempotent;
 
 /* A header of the upstream's answer that the client gets (upstream/passed.h). */
 enum { TG_PASSED_MOST = 4 };
@@ -39,6 +40,7 @@ struct tg_request {
     int64_t started_at_us, created_unix_us;
     const char *method, *path, *query; /* path decoded once and tidied, without the query */
     const char *client_request_id;     /* the client's own x-request-id, "" for none */
+    const char *idempotency_key;       /* NULL or "": none */
     struct tg_address address;
     const char *address_text;
     int64_t stage_us[TG_STAGE__COUNT];
@@ -75,6 +77,8 @@ struct tg_request {
     int64_t input_estimate;
 
     /* reserve */
+    struct tg_idempotent *idempotent; /* this request's row, NULL: it has no key */
+    bool replayed;                    /* the answer is that of an earlier one with the same key */
     bool held;
     struct tg_funding funding;
     int64_t deposit_quota;

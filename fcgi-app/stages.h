@@ -31,6 +31,13 @@ void tg_stage_settle(struct tg_request *req) non_null(1);
 void tg_stage_remember(struct tg_request *req) non_null(1);
 void tg_body_done(struct tg_request *req) non_null(1); /* unmaps, frees the tree */
 
+/* The Idempotency-Key of a request: its row is there before anything costs money, lives while the
+ * request runs, and is done, with the answer in req->tail, before its last bytes go out. Called by
+ * reserve, hold and the pipeline. */
+enum tg_verdict tg_idempotent_check(struct tg_request *req) must_check non_null(1);
+void tg_idempotent_tick(struct tg_request *req) non_null(1);
+void tg_idempotent_end(struct tg_request *req) non_null(1);
+
 /* Makes the deposit at least this large before a dearer attempt (another model, group or price).
  * Errors: FUNDS when user or token are short of the difference, OVERLOAD; both NO_RETRY. */
 enum tg_class tg_hold_raise(struct tg_request *req, int64_t deposit_quota, struct tg_error *err)

@@ -27,6 +27,7 @@ static const char *const class_names[TG_CLASS__COUNT] = {
     [TG_CLASS_TRANSPORT] = "transport",
     [TG_CLASS_GONE] = "gone",
     [TG_CLASS_DOWN] = "down",
+    [TG_CLASS_UNPROCESSABLE] = "unprocessable",
     [TG_CLASS_CONFLICT] = "conflict",
     [TG_CLASS_CONFIG] = "config",
 };

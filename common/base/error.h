@@ -22,6 +22,7 @@ enum tg_class {
     TG_CLASS_FORBIDDEN,  /* user disabled, address, group or model not allowed */
     TG_CLASS_FUNDS,      /* no money for the deposit */
     TG_CLASS_INVALID,    /* malformed request or input */
+    TG_CLASS_UNPROCESSABLE, /* well-formed, but not what was said before */
     TG_CLASS_NOT_FOUND,  /* unknown model, path or object */
     TG_CLASS_METHOD,     /* path known, method not */
     TG_CLASS_TOO_LARGE,  /* body over the limit */

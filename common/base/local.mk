@@ -11,6 +11,7 @@ libbase_a_SOURCES = \
 	common/base/id.c common/base/id.h \
 	common/base/money.c common/base/money.h \
 	common/base/pattern.c common/base/pattern.h \
+	common/base/stop.c common/base/stop.h \
 	common/base/log.c common/base/log.h
 
 # libcommon holds the wrappers of all other libraries, the stores and the ledger.

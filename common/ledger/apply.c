@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,8 +124,10 @@ enum tg_class tg_apply_page(const struct tg_apply *apply, struct tg_cursor *curs
     arena = tg_arena_new();
     class = tg_shard_journal(&call, arena, &page);
     if (class == TG_OK && page.count > 0) {
+        TG_STOP("read");
         expect.stream_id = page.entries[page.count - 1].stream_id;
         class = tg_apply_entries(apply, &expect, &page, &inserted);
+        TG_STOP("applied");
     }
     if (class == TG_OK && page.count > 0) {
         snprintf(cursor->stream_id, sizeof cursor->stream_id, "%s", expect.stream_id);

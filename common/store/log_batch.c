@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/stop.h"
 #include "common/compress/zstd.h"
 #include "common/json/scan.h"
 #include "common/json/writer.h"
@@ -229,6 +230,7 @@ enum tg_class tg_log_batch_move(struct tg_db *main_db, struct tg_db *log_db, int
         while (moved + together < count && bytes < bytes_together)
             bytes += batches[moved + together++].records.len;
         class = tg_log_batch_enter(log_db, &batches[moved], together, err);
+        TG_STOP("entered");
         if (class == TG_OK)
             class = tg_log_batch_drop(main_db, &batches[moved], together, err);
         moved += class == TG_OK ? together : 0;

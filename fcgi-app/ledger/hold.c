@@ -49,6 +49,7 @@ void tg_hold_tick(struct tg_request *req, int64_t now_us, int64_t output_tokens)
     case TG_LEDGER_OK:
         req->deposit_quota = extend.amount_quota;
         req->renew_at_us = now_us + tg_conf_int(conf, TG_OPTION_HOLD_RENEW);
+        tg_idempotent_tick(req);
         return;
     case TG_LEDGER_ENDED: /* this node was given up by an operator: nothing is left to renew */
         tg_log(TG_LOG_WARNING, "hold", "request %s has been ended by somebody else", req->id_text);

@@ -1,5 +1,6 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/stop.h"
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
@@ -40,6 +41,7 @@ static enum tg_ledger_answer ask(struct tg_request *req, int64_t amount_quota,
 
 static enum tg_verdict hold(struct tg_request *req, int64_t amount_quota)
 {
+    TG_STOP("reserved");
     req->held = true;
     req->doubtful = false; /* its authver was compared */
     req->deposit_quota = amount_quota;
@@ -61,8 +63,11 @@ enum tg_verdict tg_stage_reserve(struct tg_request *req)
 {
     int64_t amount_quota = deposit_of(req);
     struct tg_error why = {0};
+    enum tg_verdict verdict = tg_idempotent_check(req);
     enum tg_ledger_answer answer;
 
+    if (verdict != TG_NEXT)
+        return verdict;
     if (amount_quota == 0) /* free: no hold, the record is written all the same */
         return req->doubtful ? TG_AGAIN : TG_NEXT;
     if (!tg_spool_is_healthy(req->worker->spool))

@@ -1,5 +1,6 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/stop.h"
 #include "fcgi-app/record/record.h"
 #include "fcgi-app/shared.h"
 #include "fcgi-app/stages.h"
@@ -46,10 +47,14 @@ static void tell(struct tg_request *req, const struct tg_entry *entry)
     const struct tg_conf *conf = tg_worker_settings(req->worker)->conf;
     struct tg_error err = {0};
     enum tg_ledger_answer answer;
-    bool spooled = tg_spool_append(req->worker->spool, entry, &err) == TG_OK;
+    bool spooled;
+
+    TG_STOP("billed");
+    spooled = tg_spool_append(req->worker->spool, entry, &err) == TG_OK;
 
     if (!spooled)
         tg_log_error(TG_LOG_ERROR, "spool", &err);
+    TG_STOP("spooled");
     answer = tg_ledger_settle(req->worker->ledger, entry,
                               tg_now_us() + tg_conf_int(conf, TG_OPTION_LEDGER_SETTLE_TIMEOUT),
                               &err);
@@ -74,6 +79,7 @@ void tg_stage_settle(struct tg_request *req)
     recorded_us = tg_now_us();
     entry = make_entry(req, &record);
     tell(req, &entry);
+    TG_STOP("settled");
     req->ended = true;
     tg_buf_done(&record);
     req->stage_us[TG_STAGE_RECORD] = recorded_us - from_us;

@@ -144,6 +144,7 @@ void tg_intake(struct tg_request *req)
     req->method = tg_arena_strdup(req->arena, method != NULL ? method : "");
     take_path(req);
     req->client_request_id = client_id(req);
+    req->idempotency_key = tg_fcgi_header(req->fcgi, "idempotency-key");
     req->address_text = tg_intake_address(req->arena, &from, &req->address);
     tg_buf_init(&req->tail, 0);
     tg_buf_init(&req->bill_steps, 0);

@@ -1,6 +1,7 @@
 #include "fcgi-app/relay/relay.h"
 
 #include "common/base/clock.h"
+#include "common/base/stop.h"
 #include "fcgi-app/shared.h"
 #include "fcgi-app/stages.h"
 
@@ -165,7 +166,9 @@ static enum ended try_model(struct tg_relay *relay, struct tg_error *ret_error)
                 *ret_error = relay->req->error;
             return ENDED_NEXT_MODEL;
         }
+        TG_STOP("chosen");
         attempt = attempt_once(relay, &choice, ret_error);
+        TG_STOP("answered");
         if (ret_error->class == TG_OK)
             return ENDED_SERVED;
         wait_us = delay_us(relay, &choice, ret_error);

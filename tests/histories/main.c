@@ -103,8 +103,8 @@ struct chore {
     void (*act)(struct actor *);
 };
 static const struct chore chores[] = {
-    {50, "apply", act_apply}, {30, "replay", act_replay}, {45, "sweep", act_sweep},
-    {35, "rebuild", act_rebuild}, {12, "trim", act_trim}, {4, "log", act_log}};
+    {70, "apply", act_apply}, {30, "replay", act_replay}, {45, "sweep", act_sweep},
+    {60, "rebuild", act_rebuild}, {12, "trim", act_trim}, {4, "log", act_log}};
 
 static bool begin_chore(int *number, int step)
 {
@@ -124,24 +124,34 @@ static void move_some(void)
         actor_move((size_t)dice((int)world.actor_count));
 }
 
+/* Outages end; else little would happen in a history that begins with one. */
+static void heal(void)
+{
+    world.down = world.down && !chance(4);
+    world.mysql_down = world.mysql_down && !chance(4);
+    for (int i = 0; i < NODES; i++)
+        world.cut[i] = world.cut[i] && !chance(2);
+}
+
 static void step(int number)
 {
     int what = dice(1000);
 
     world.now_us += STEP_US;
+    heal();
     if (what < 90)
         actor_add("request", act_request, &world.workers[dice(NODES)], number);
     else if (what < 105)
         actor_add("credit", act_credit, &world.console, number);
     else if (what < 115)
         actor_add("adjust", act_adjust, &world.console, number);
-    else if (what < 133)
+    else if (what < 140)
         world.calm ? pass_time() : fault();
-    else if (what < 147)
+    else if (what < 154)
         pass_time();
-    else if (what < 167 && world.rules.drop)
+    else if (what < 174 && world.rules.drop)
         actor_add("drop", act_drop, &world.daemons[dice(DAEMONS)], number);
-    else if ((what -= 167) < 0 || !begin_chore(&what, number + 2))
+    else if ((what -= 174) < 0 || !begin_chore(&what, number + 2))
         move_some();
     servers_deliver(false);
 }

@@ -63,6 +63,7 @@ SEAM(enum tg_class, tg_journal_apply,
       size_t *ret_inserted, struct tg_error *err))
 {
     bool rebuild = batch->lock != NULL;
+    note("journal_apply of %zu entries%s", batch->count, rebuild ? " by a rebuild" : "");
     struct tg_journal_batch own = *batch;
     struct tg_cursor cursors[TG_SHARDS];
 
@@ -75,6 +76,9 @@ SEAM(enum tg_class, tg_journal_apply,
     own.epoch = cursors[batch->shard].epoch;
     own.run_id = cursors[batch->shard].run_id;
     own.lock = NULL;
+    if (own.epoch != batch->epoch)
+        note("a page of epoch %lld is applied in %lld", (long long)batch->epoch,
+             (long long)own.epoch);
     return __real_tg_journal_apply(db, &own, ret_inserted, err);
 }
 

@@ -18,7 +18,8 @@ SOURCE = Path(__file__).resolve().parents[3]
 
 # A rule of the design put back to the obvious version, and what the driver says then. The seed is
 # only where it begins to look; how long it took is far below the limit of steps.
-SOON = ["endsweep", "latesweep", "anyfinal", "applier", "nocreditpush", "noextend", "drop"]
+SOON = ["endsweep", "latesweep", "anyfinal", "applier", "nocreditpush", "noepoch", "drop",
+        "nosettle"]  # fmt: skip
 
 
 def histories(*arguments: str, timeout: float) -> tuple[int, str]:
@@ -50,7 +51,8 @@ def test_no_history_makes_the_books_wrong(request: pytest.FixtureRequest) -> Non
 
 @pytest.mark.parametrize("rule", SOON)
 def test_a_rule_put_back_is_found_out(rule: str) -> None:
-    code, output = histories("--put-back", rule, "--seed", "1000", "--no-shrink", timeout=900)
+    where = ("--seed", "100", "--steps", "400000", "--no-shrink")
+    code, output = histories("--put-back", rule, *where, timeout=1800)
     assert code == 1, f"with '{rule}' nothing was wrong:\n{output}"
 
 

@@ -60,7 +60,12 @@ class Site:
         self.conf = directory / "tollgate.conf"
         self.socket = directory / "tollgate.sock"
         self.address = f"unix:{self.socket}"
-        self.env = {**SANITIZER_OPTIONS, "TOLLGATE_DATADIR": str(SOURCE)}
+        self.stop_file = directory / "stop"
+        self.env = {
+            **SANITIZER_OPTIONS,
+            "TOLLGATE_DATADIR": str(SOURCE),
+            "TOLLGATE_STOP": str(self.stop_file),
+        }
         self.settings: dict[str, str | int | bool] = {
             "listen.address": self.address,
             "listen.mode": "0666",
