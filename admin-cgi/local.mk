@@ -58,6 +58,9 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/pats.c \
 	admin-cgi/pages/days.c admin-cgi/pages/days.h \
 	admin-cgi/pages/usage.c \
+	admin-cgi/pages/token_form.c admin-cgi/pages/token_form.h \
+	admin-cgi/pages/tokens.c \
+	admin-cgi/pages/token_new.c \
 	admin-cgi/pages/users.c \
 	admin-cgi/pages/permissions.c \
 	admin-cgi/pages/groups.c \
@@ -99,6 +102,10 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/pats.html \
 	admin-cgi/templates/pat_made.html \
 	admin-cgi/templates/usage.html \
+	admin-cgi/templates/tokens.html \
+	admin-cgi/templates/token.html \
+	admin-cgi/templates/token_new.html \
+	admin-cgi/templates/token_made.html \
 	admin-cgi/templates/users.html \
 	admin-cgi/templates/user.html \
 	admin-cgi/templates/permissions.html \
