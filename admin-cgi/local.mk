@@ -14,6 +14,7 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/audit_log.c \
 	admin-cgi/ctl/channel.c \
 	admin-cgi/ctl/channel_test.c \
+	admin-cgi/worker/probe.c admin-cgi/worker/probe.h \
 	admin-cgi/ctl/price.c \
 	admin-cgi/ctl/price_file.c \
 	admin-cgi/ctl/group.c \
@@ -64,6 +65,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/users.c \
 	admin-cgi/pages/permissions.c \
 	admin-cgi/pages/groups.c \
+	admin-cgi/worker/probe.c admin-cgi/worker/probe.h \
 	admin-cgi/pages/price_form.c admin-cgi/pages/price_form.h \
 	admin-cgi/pages/prices.c \
 	admin-cgi/pages/price_tools.c \
