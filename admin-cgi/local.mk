@@ -47,6 +47,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/access/login.c admin-cgi/access/login.h \
 	admin-cgi/web/form.c admin-cgi/web/form.h \
 	admin-cgi/web/form_check.c \
+	admin-cgi/web/form_pairs.c \
 	admin-cgi/web/form_fill.c \
 	admin-cgi/web/site.c admin-cgi/web/site.h \
 	admin-cgi/web/page.c admin-cgi/web/page.h \
@@ -62,6 +63,11 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/token_form.c admin-cgi/pages/token_form.h \
 	admin-cgi/pages/tokens.c \
 	admin-cgi/pages/token_new.c \
+	admin-cgi/pages/providers.def \
+	admin-cgi/pages/channel_form.c admin-cgi/pages/channel_form.h \
+	admin-cgi/pages/channels.c \
+	admin-cgi/pages/channel_new.c \
+	admin-cgi/pages/channel_keys.c \
 	admin-cgi/pages/users.c \
 	admin-cgi/pages/permissions.c \
 	admin-cgi/pages/groups.c \
@@ -108,6 +114,11 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/token.html \
 	admin-cgi/templates/token_new.html \
 	admin-cgi/templates/token_made.html \
+	admin-cgi/templates/channels.html \
+	admin-cgi/templates/channel_pick.html \
+	admin-cgi/templates/channel.html \
+	admin-cgi/templates/channel_key.html \
+	admin-cgi/templates/channel_test.html \
 	admin-cgi/templates/users.html \
 	admin-cgi/templates/user.html \
 	admin-cgi/templates/permissions.html \
