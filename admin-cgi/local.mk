@@ -14,6 +14,7 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/audit_log.c \
 	admin-cgi/ctl/channel.c \
 	admin-cgi/ctl/channel_test.c \
+	admin-cgi/worker/probe.c admin-cgi/worker/probe.h \
 	admin-cgi/ctl/price.c \
 	admin-cgi/ctl/price_file.c \
 	admin-cgi/ctl/group.c \
@@ -46,6 +47,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/access/login.c admin-cgi/access/login.h \
 	admin-cgi/web/form.c admin-cgi/web/form.h \
 	admin-cgi/web/form_check.c \
+	admin-cgi/web/form_pairs.c \
 	admin-cgi/web/form_fill.c \
 	admin-cgi/web/site.c admin-cgi/web/site.h \
 	admin-cgi/web/page.c admin-cgi/web/page.h \
@@ -58,9 +60,18 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/pats.c \
 	admin-cgi/pages/days.c admin-cgi/pages/days.h \
 	admin-cgi/pages/usage.c \
+	admin-cgi/pages/token_form.c admin-cgi/pages/token_form.h \
+	admin-cgi/pages/tokens.c \
+	admin-cgi/pages/token_new.c \
+	admin-cgi/pages/providers.def \
+	admin-cgi/pages/channel_form.c admin-cgi/pages/channel_form.h \
+	admin-cgi/pages/channels.c \
+	admin-cgi/pages/channel_new.c \
+	admin-cgi/pages/channel_keys.c \
 	admin-cgi/pages/users.c \
 	admin-cgi/pages/permissions.c \
 	admin-cgi/pages/groups.c \
+	admin-cgi/worker/probe.c admin-cgi/worker/probe.h \
 	admin-cgi/pages/price_form.c admin-cgi/pages/price_form.h \
 	admin-cgi/pages/prices.c \
 	admin-cgi/pages/price_tools.c \
@@ -99,6 +110,15 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/pats.html \
 	admin-cgi/templates/pat_made.html \
 	admin-cgi/templates/usage.html \
+	admin-cgi/templates/tokens.html \
+	admin-cgi/templates/token.html \
+	admin-cgi/templates/token_new.html \
+	admin-cgi/templates/token_made.html \
+	admin-cgi/templates/channels.html \
+	admin-cgi/templates/channel_pick.html \
+	admin-cgi/templates/channel.html \
+	admin-cgi/templates/channel_key.html \
+	admin-cgi/templates/channel_test.html \
 	admin-cgi/templates/users.html \
 	admin-cgi/templates/user.html \
 	admin-cgi/templates/permissions.html \

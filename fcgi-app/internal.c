@@ -11,7 +11,7 @@ void tg_answer_channel_test(struct tg_request *req)
         .time = tg_fcgi_header(req->fcgi, "x-tollgate-time"),
         .now_s = tg_unix_us() / 1000000,
     };
-    const char *model = NULL;
+    struct tg_channel_test test = {0};
     struct tg_span name;
     enum tg_json_got got;
 
@@ -28,6 +28,9 @@ void tg_answer_channel_test(struct tg_request *req)
     }
     got = tg_json_get_string(req->json, "model", &name);
     if (got == TG_JSON_GOT && name.len > 0)
-        model = tg_arena_strndup(req->arena, name.ptr, name.len);
-    tg_channel_test(req, call.channel_id, model);
+        test.model = tg_arena_strndup(req->arena, name.ptr, name.len);
+    if (tg_json_get_int(req->json, "version", &test.version) != TG_JSON_GOT)
+        test.version = 0;
+    test.channel_id = call.channel_id;
+    tg_channel_test(req, &test);
 }

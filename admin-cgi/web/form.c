@@ -98,7 +98,8 @@ static const char *kind_name(enum web_kind kind)
         [WEB_USD] = "usd",     [WEB_DECIMAL] = "decimal", [WEB_BOOL] = "bool",
         [WEB_SET] = "set",     [WEB_CHOICE] = "choice",   [WEB_LIST] = "list",
         [WEB_CIDRS] = "cidrs", [WEB_TIME] = "time",       [WEB_DAY] = "day",
-        [WEB_JSON] = "json",   [WEB_SECRET] = "secret"};
+        [WEB_JSON] = "json",   [WEB_SECRET] = "secret",
+        [WEB_PAIRS] = "pairs"};
 
     return names[kind];
 }
@@ -119,6 +120,7 @@ static const char *input_type(enum web_kind kind)
     case WEB_LIST:
     case WEB_CIDRS:
     case WEB_JSON:
+    case WEB_PAIRS:
     case WEB_BOOL:
     case WEB_CHOICE:
     case WEB_SET:
@@ -185,7 +187,7 @@ static void write_field(const struct web_field *field, const struct web_value *v
     tg_json_put_bool(out, "select", kind == WEB_CHOICE);
     tg_json_put_bool(out, "set", kind == WEB_SET);
     tg_json_put_bool(out, "lines", kind == WEB_LONG || kind == WEB_LIST || kind == WEB_CIDRS ||
-                                       kind == WEB_JSON);
+                                       kind == WEB_JSON || kind == WEB_PAIRS);
     if (kind == WEB_CHOICE || kind == WEB_SET)
         write_choices(field, value, out);
     tg_json_end_object(out);

@@ -28,6 +28,7 @@ enum web_kind {
     WEB_TIME,    /* a moment: RFC 3339, or as the browser's field gives it, in the user's zone */
     WEB_DAY,     /* a day of the user's zone ("2026-11-30"): its beginning, as a moment */
     WEB_JSON,    /* a JSON object */
+    WEB_PAIRS,   /* "a = b", one a line, or a JSON object of texts; most: of them */
     WEB_SECRET   /* as TEXT; never shown again */
 };
 enum web_field_flag {
@@ -64,8 +65,8 @@ struct web_value {
     bool given;       /* sent, or set by the page */
     const char *text; /* as typed; "" without a value */
     int64_t number;   /* INTEGER; USD: quota; BOOL: 0 or 1; TIME, DAY: unix_us */
-    const char *const *items; /* LIST, CIDRS */
-    size_t count;
+    const char *const *items; /* LIST, CIDRS, SET; PAIRS: name, value, name, … */
+    size_t count;             /* of items; PAIRS: of pairs */
     const char *error;
     struct web_choice *choices; /* of this time, besides the table's */
     size_t choice_count;
@@ -99,5 +100,10 @@ void web_form_write_errors(const struct web_form *form, struct tg_json_writer *o
 /* Checks one value by its field; sets value->error. In form_check.c. */
 void web_field_check(const struct web_field *field, const struct web_form *form,
                      struct web_value *value) non_null(1, 2, 3);
+/* The same of PAIRS; and them as a JSON object, "" when there are none. In form_pairs.c. */
+void web_pairs_check(const struct web_field *field, const struct web_form *form,
+                     struct web_value *value) non_null(1, 2, 3);
+const char *web_pairs_json(const struct web_form *form, const struct web_value *value) must_check
+    non_null(1, 2);
 
 #endif

@@ -268,6 +268,9 @@ static void check_kind(const struct web_field *field, const struct web_form *for
     case WEB_JSON:
         check_json(form, value);
         break;
+    case WEB_PAIRS:
+        web_pairs_check(field, form, value);
+        break;
     }
 }
 

@@ -29,6 +29,18 @@ static void put_time(enum web_kind kind, const char *text, const char *zone, str
     }
 }
 
+static bool add_pair(void *context, const char *key, const struct tg_json *value)
+{
+    struct tg_buf *out = context;
+    struct tg_span text;
+
+    if (out->len > 0)
+        tg_buf_char(out, '\n');
+    if (tg_json_string(value, &text))
+        tg_buf_printf(out, "%s = %s", key, text.ptr);
+    return true;
+}
+
 static void text_of(const struct web_field *field, const struct web_form *form,
                     const struct tg_json *value, struct tg_buf *out)
 {
@@ -45,6 +57,8 @@ static void text_of(const struct web_field *field, const struct web_form *form,
     } else if (tg_json_type(value) == TG_JSON_ARRAY &&
                (field->kind == WEB_SET || field->kind == WEB_LIST || field->kind == WEB_CIDRS)) {
         join_lines(value, out);
+    } else if (field->kind == WEB_PAIRS) {
+        tg_json_each(value, add_pair, out);
     } else if (field->kind == WEB_BOOL && tg_json_int(value, &number)) {
         tg_buf_str(out, number != 0 ? "true" : "false");
     } else {

@@ -50,5 +50,8 @@ enum tg_class tg_store_channel_key_replace(struct tg_db *db, const struct tg_act
 enum tg_class tg_store_channel_key_set(struct tg_db *db, const struct tg_actor *actor,
                                        int64_t key_id, const char *state, struct tg_error *err)
     must_check non_null(1, 2, 4, 5);
+/* Whose key it is. */
+enum tg_class tg_store_channel_key_owner(struct tg_db *db, int64_t key_id, int64_t *ret_channel_id,
+                                         struct tg_error *err) must_check non_null(1, 3, 4);
 
 #endif

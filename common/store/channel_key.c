@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/store/channel_parts.h"
+#include "common/store/read.h"
 
 /* Locks the channel, so that keys are added one after the other; the next free position. */
 static int64_t next_position(struct tg_change *change, int64_t channel_id)
@@ -117,4 +118,22 @@ enum tg_class tg_store_channel_key_set(struct tg_db *db, const struct tg_actor *
                                          : "channel.key_disable",
          channel_id, key_id);
     return tg_change_end(&change);
+}
+
+enum tg_class tg_store_channel_key_owner(struct tg_db *db, int64_t key_id, int64_t *ret_channel_id,
+                                         struct tg_error *err)
+{
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(db, "SELECT channel_id FROM channel_keys WHERE id = ?",
+                                       &TG_DB_I(key_id), 1, &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    if (tg_db_next(rows))
+        *ret_channel_id = tg_db_int(rows, 0);
+    else
+        class = tg_fail(err, TG_CLASS_NOT_FOUND, "key_not_found",
+                        "there is no channel key %" PRId64, key_id);
+    tg_db_rows_free(rows);
+    return class;
 }

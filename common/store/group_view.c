@@ -29,6 +29,13 @@ enum tg_class tg_view_group(struct tg_db *db, const char *name, struct tg_json_w
     return TG_OK;
 }
 
+static void visit_all(struct tg_db_rows *rows, tg_group_visit_fn *visit, void *context)
+{
+    while (tg_db_next(rows))
+        visit(context, tg_db_text(rows, 0));
+    tg_db_rows_free(rows);
+}
+
 enum tg_class tg_each_group(struct tg_db *db, tg_group_visit_fn *visit, void *context,
                             struct tg_error *err)
 {
@@ -38,8 +45,41 @@ enum tg_class tg_each_group(struct tg_db *db, tg_group_visit_fn *visit, void *co
 
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
-    while (tg_db_next(rows))
-        visit(context, tg_db_text(rows, 0));
+    visit_all(rows, visit, context);
+    return TG_OK;
+}
+
+enum tg_class tg_each_group_allowed(struct tg_db *db, const char *user_group,
+                                    tg_group_visit_fn *visit, void *context, struct tg_error *err)
+{
+    static const char sql[] =
+        "SELECT g.name FROM `groups` g LEFT JOIN group_access a ON a.user_group = ? AND "
+        "a.used_group = g.name WHERE COALESCE(a.allowed, g.name = ?) <> 0 ORDER BY g.name "
+        "LIMIT 1000";
+    const struct tg_db_value values[] = {TG_DB_S(user_group), TG_DB_S(user_group)};
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(db, sql, values, TG_COUNT_OF(values), &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    visit_all(rows, visit, context);
+    return TG_OK;
+}
+
+enum tg_class tg_store_group_model(struct tg_db *db, struct tg_arena *arena, const char *group,
+                                   const char **ret, struct tg_error *err)
+{
+    static const char sql[] =
+        "SELECT a.model FROM abilities a LEFT JOIN model_prices p ON p.model = a.model WHERE "
+        "a.group_name = ? AND a.enabled = 1 AND a.model NOT LIKE '%*%' "
+        "ORDER BY p.model IS NULL, a.model LIMIT 1";
+    struct tg_db_rows *rows;
+    enum tg_class class =
+        tg_db_select(db, sql, (struct tg_db_value[]){TG_DB_S(group)}, 1, &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    *ret = tg_db_next(rows) ? tg_store_text(arena, rows, 0) : NULL;
     tg_db_rows_free(rows);
     return TG_OK;
 }

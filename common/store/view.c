@@ -91,8 +91,12 @@ enum tg_class tg_view_user(struct tg_db *db, const char *username, struct tg_jso
     return class;
 }
 
-enum tg_class tg_view_token(struct tg_db *db, int64_t token_id, struct tg_json_writer *out,
-                            struct tg_error *err)
+/* An object of its own, or its members only. */
+typedef void write_fn(struct tg_json_writer *out, const struct tg_column *columns, size_t count,
+                      const struct tg_db_rows *rows);
+
+static enum tg_class view_token(struct tg_db *db, int64_t token_id, write_fn *write,
+                                struct tg_json_writer *out, struct tg_error *err)
 {
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(db, token_sql, &TG_DB_I(token_id), 1, &rows);
@@ -100,16 +104,28 @@ enum tg_class tg_view_token(struct tg_db *db, int64_t token_id, struct tg_json_w
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
     if (tg_db_next(rows))
-        tg_columns_row(out, token_columns, TG_COUNT_OF(token_columns), rows);
+        write(out, token_columns, TG_COUNT_OF(token_columns), rows);
     else
-        class = tg_fail(err, TG_CLASS_NOT_FOUND, "token_not_found", "there is no token %" PRId64,
-                        token_id);
+        class = tg_fail(err, TG_CLASS_NOT_FOUND, "token_not_found",
+                        "there is no token %" PRId64, token_id);
     tg_db_rows_free(rows);
     return class;
 }
 
-enum tg_class tg_view_channel(struct tg_db *db, int64_t channel_id, struct tg_json_writer *out,
-                              struct tg_error *err)
+enum tg_class tg_view_token(struct tg_db *db, int64_t token_id, struct tg_json_writer *out,
+                            struct tg_error *err)
+{
+    return view_token(db, token_id, tg_columns_row, out, err);
+}
+
+enum tg_class tg_view_token_members(struct tg_db *db, int64_t token_id,
+                                    struct tg_json_writer *out, struct tg_error *err)
+{
+    return view_token(db, token_id, tg_columns_members, out, err);
+}
+
+static enum tg_class view_channel(struct tg_db *db, int64_t channel_id, write_fn *write,
+                                  struct tg_json_writer *out, struct tg_error *err)
 {
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(db, channel_sql, &TG_DB_I(channel_id), 1, &rows);
@@ -117,12 +133,24 @@ enum tg_class tg_view_channel(struct tg_db *db, int64_t channel_id, struct tg_js
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
     if (tg_db_next(rows))
-        tg_columns_row(out, channel_columns, TG_COUNT_OF(channel_columns), rows);
+        write(out, channel_columns, TG_COUNT_OF(channel_columns), rows);
     else
         class = tg_fail(err, TG_CLASS_NOT_FOUND, "channel_not_found",
                         "there is no channel %" PRId64, channel_id);
     tg_db_rows_free(rows);
     return class;
+}
+
+enum tg_class tg_view_channel(struct tg_db *db, int64_t channel_id, struct tg_json_writer *out,
+                              struct tg_error *err)
+{
+    return view_channel(db, channel_id, tg_columns_row, out, err);
+}
+
+enum tg_class tg_view_channel_members(struct tg_db *db, int64_t channel_id,
+                                      struct tg_json_writer *out, struct tg_error *err)
+{
+    return view_channel(db, channel_id, tg_columns_members, out, err);
 }
 
 enum tg_class tg_view_channels(struct tg_db *db, struct tg_json_writer *out, struct tg_error *err)

@@ -21,6 +21,13 @@ enum tg_class tg_view_token(struct tg_db *db, int64_t token_id, struct tg_json_w
                             struct tg_error *err) must_check non_null(1, 3);
 enum tg_class tg_view_channel(struct tg_db *db, int64_t channel_id, struct tg_json_writer *out,
                               struct tg_error *err) must_check non_null(1, 3);
+/* Only the members, into an object that is open. */
+enum tg_class tg_view_token_members(struct tg_db *db, int64_t token_id,
+                                    struct tg_json_writer *out, struct tg_error *err) must_check
+    non_null(1, 3);
+enum tg_class tg_view_channel_members(struct tg_db *db, int64_t channel_id,
+                                      struct tg_json_writer *out, struct tg_error *err) must_check
+    non_null(1, 3);
 /* All channels, an array. */
 enum tg_class tg_view_channels(struct tg_db *db, struct tg_json_writer *out, struct tg_error *err)
     must_check non_null(1, 2);

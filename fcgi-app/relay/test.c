@@ -2,6 +2,8 @@
 
 #include "common/base/clock.h"
 #include "common/json/writer.h"
+#include "common/price/price.h"
+#include "fcgi-app/convert/chat_event.h"
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/relay/classify.h"
 #include "fcgi-app/relay/relay.h"
@@ -10,13 +12,21 @@
 #include <string.h>
 
 /* A test is somebody's wait in front of a screen, and costs money. */
-enum { TEST_LIMIT_US = 60000000, ANSWER_MOST = 64 * 1024 };
+enum {
+    TEST_LIMIT_US = 60000000,
+    ANSWER_MOST = 64 * 1024,
+    SHOWN_MOST = 400,
+    TOKENS_MOST = 16,
+    SNAPSHOT_WAIT_US = 3000000,
+    SNAPSHOT_LOOK_US = 20000
+};
 
 struct probe {
     struct tg_channel channel;
     const struct tg_provider *provider;
     const char *model;
-    struct tg_buf body; /* of the answer, its beginning */
+    const struct tg_price *price; /* NULL: none is set */
+    struct tg_buf body;           /* of the answer, its beginning */
     struct tg_http_result http;
     int64_t took_us;
 };
@@ -43,7 +53,7 @@ static void write_body(struct tg_buf *out, const char *model)
     tg_json_put_str(&json, "content", "hi");
     tg_json_end_object(&json);
     tg_json_end_array(&json);
-    tg_json_put_int(&json, "max_tokens", 1);
+    tg_json_put_int(&json, "max_tokens", TOKENS_MOST);
     tg_json_end_object(&json);
 }
 
@@ -112,6 +122,40 @@ static void call_once(struct tg_request *req, struct probe *probe, struct tg_err
     tg_buf_done(&body);
 }
 
+/* At most so many bytes, cut between two characters. */
+static size_t shown_len(const char *text, size_t len)
+{
+    if (len <= SHOWN_MOST)
+        return len;
+    len = SHOWN_MOST;
+    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+        len--;
+    return len;
+}
+
+/* What came, what it used, and what that costs by the price that is set, before any group's ratio.
+ * Nobody is billed for a test. */
+static void write_answer(const struct probe *probe, struct tg_json_writer *json)
+{
+    struct tg_span body = {tg_buf_text(&probe->body), probe->body.len};
+    struct tg_chat_event read = {0};
+    struct tg_buf content;
+    int64_t cost = 0;
+
+    tg_buf_init(&content, 0);
+    tg_chat_answer_read(body, &read, &content);
+    tg_json_key(json, "answer");
+    tg_json_write_strn(json, tg_buf_text(&content), shown_len(content.data, content.len));
+    tg_buf_done(&content);
+    if (!read.has_usage)
+        return;
+    tg_usage_clamp(&read.usage);
+    tg_json_put_int(json, "input", read.usage.input);
+    tg_json_put_int(json, "output", read.usage.output);
+    if (probe->price != NULL && tg_bill(probe->price, &read.usage, "1", NULL, &cost) == TG_OK)
+        tg_json_put_int(json, "cost_quota", cost);
+}
+
 static void answer(struct tg_request *req, const struct probe *probe, const struct tg_error *error)
 {
     struct tg_json_writer json;
@@ -126,29 +170,62 @@ static void answer(struct tg_request *req, const struct probe *probe, const stru
     tg_json_put_str(&json, "model", probe->model);
     tg_json_put_str(&json, "code", error->class == TG_OK ? NULL : error->code);
     tg_json_put_str(&json, "error", error->class == TG_OK ? NULL : error->message);
+    if (error->class == TG_OK)
+        write_answer(probe, &json);
     tg_json_end_object(&json);
     tg_reply_set_json(req, 200, out.data, out.len);
     tg_buf_done(&out);
 }
 
-void tg_channel_test(struct tg_request *req, int64_t channel_id, const char *model)
+/* What was saved just now is what is tested; a worker that is not told goes on with what it has. */
+static const struct tg_snapshot *acquire(struct tg_snapshot_holder *holder, int64_t version)
+{
+    const int64_t until_us = tg_now_us() + SNAPSHOT_WAIT_US;
+    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
+
+    while ((snapshot == NULL || tg_snapshot_version(snapshot) < version) &&
+           tg_now_us() < until_us) {
+        tg_snapshot_release(holder, snapshot);
+        tg_clock_sleep_us(SNAPSHOT_LOOK_US);
+        snapshot = tg_snapshot_acquire(holder);
+    }
+    return snapshot;
+}
+
+static void prepare(struct tg_request *req, const struct tg_channel_test *test,
+                    struct probe *ret)
 {
     struct tg_snapshot_holder *holder = req->worker->snapshots;
-    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
+    const struct tg_snapshot *snapshot = acquire(holder, test->version);
     const struct tg_channel *channel =
-        snapshot == NULL ? NULL : tg_snapshot_channel(snapshot, channel_id);
-    struct probe probe = {.model = model};
-    struct tg_error error = {0};
+        snapshot == NULL ? NULL : tg_snapshot_channel(snapshot, test->channel_id);
+    const struct tg_price *price = NULL;
 
     if (channel != NULL) {
-        probe.channel = tg_relay_copy_channel(req->arena, channel);
-        probe.provider = tg_provider_find(channel->provider);
-        if (model == NULL)
-            probe.model = tg_snapshot_channel_model(snapshot, req->arena, channel_id);
+        ret->channel = tg_relay_copy_channel(req->arena, channel);
+        ret->provider = tg_provider_find(channel->provider);
+        if (ret->model == NULL)
+            ret->model = tg_snapshot_channel_model(snapshot, req->arena, test->channel_id);
+        if (ret->model != NULL)
+            price = tg_snapshot_price(snapshot, ret->model);
+    }
+    if (price != NULL) {
+        struct tg_price *copy = tg_arena_alloc(req->arena, sizeof *copy);
+
+        *copy = tg_price_copy(req->arena, price);
+        ret->price = copy;
     }
     tg_snapshot_release(holder, snapshot);
+}
+
+void tg_channel_test(struct tg_request *req, const struct tg_channel_test *test)
+{
+    struct probe probe = {.model = test->model};
+    struct tg_error error = {0};
+
+    prepare(req, test, &probe);
     tg_buf_init(&probe.body, 0);
-    if (channel == NULL)
+    if (probe.channel.id == 0)
         (void)tg_fail(&error, TG_CLASS_NOT_FOUND, "channel_not_found",
                       "no such channel, or it is disabled");
     else if (probe.provider == NULL || probe.channel.key[0] == '\0')

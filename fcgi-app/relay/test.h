@@ -7,7 +7,13 @@
 
 #include "fcgi-app/request.h"
 
-/* <model> NULL: the channel's first. Answers JSON into req->tail. */
-void tg_channel_test(struct tg_request *req, int64_t channel_id, const char *model) non_null(1);
+struct tg_channel_test {
+    int64_t channel_id;
+    int64_t version;   /* of the routing tables: an older snapshot is waited out, for 3 s */
+    const char *model; /* NULL: the channel's first */
+};
+/* Answers JSON into req->tail: {"ok","status","ms","model","code","error"}, and of a call that
+ * worked "answer" and, as far as they are known, "input", "output", "cost_quota". */
+void tg_channel_test(struct tg_request *req, const struct tg_channel_test *test) non_null(1, 2);
 
 #endif

@@ -20,6 +20,7 @@ static const struct web_field fields[] = {
     {.name = "time", .label = "M", .kind = WEB_TIME},
     {.name = "day", .label = "Y", .kind = WEB_DAY},
     {.name = "json", .label = "J", .kind = WEB_JSON},
+    {.name = "pairs", .label = "P", .kind = WEB_PAIRS, .most = 2},
     {.name = "secret", .label = "K", .kind = WEB_SECRET, .least = 4},
     {.name = "needed", .label = "N", .kind = WEB_TEXT, .flags = WEB_REQUIRED},
 };
@@ -162,6 +163,43 @@ static void lists_are_split(void **state)
     assert_int_equal(value->count, 0);
 }
 
+static void pairs_are_read_from_lines_and_objects(void **state)
+{
+    static const struct {
+        const char *query, *json; /* NULL: refused */
+    } cases[] = {
+        {"pairs=", ""},
+        {"pairs=+%0A%0A", ""},
+        {"pairs=a%3Db", "{\"a\":\"b\"}"},
+        {"pairs=+a++%3D+b+%0A%0Ac%3Dd%3De%0A", "{\"a\":\"b\",\"c\":\"d=e\"}"},
+        {"pairs=%7B%22a%22%3A%22b%22%7D", "{\"a\":\"b\"}"},
+        {"pairs=%7B%7D", ""},
+        {"pairs=%7B%22a%22%3A%22%5C%22%22%7D", "{\"a\":\"\\\"\"}"},
+        {"pairs=a", NULL},
+        {"pairs=a%3D", NULL},
+        {"pairs=%3Db", NULL},
+        {"pairs=a%3Db%0Aa%3Dc", NULL},
+        {"pairs=a%3D1%0Ab%3D2%0Ac%3D3", NULL},
+        {"pairs=a%3D%01", NULL},
+        {"pairs=%7B%22a%22%3A1%7D", NULL},
+        {"pairs=%7B%22a%22", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        struct web_form form;
+        struct tg_error err;
+        const struct web_value *value;
+
+        assert_int_equal(read_form(cases[i].query, &form, &err), TG_OK);
+        value = web_form_value(&form, "pairs");
+        if ((value->error == NULL) != (cases[i].json != NULL))
+            fail_msg("%s: %s", cases[i].query, value->error);
+        if (cases[i].json != NULL)
+            assert_string_equal(web_pairs_json(&form, value), cases[i].json);
+    }
+}
+
 static void fields_that_are_not_in_the_table_are_refused(void **state)
 {
     static const char *const bad[] = {"role=root", "text=ab&text=cd", "Text=ab", "=x"};
@@ -231,6 +269,7 @@ int main(void)
         cmocka_unit_test(good_values_are_taken),
         cmocka_unit_test(bad_values_are_named_and_kept),
         cmocka_unit_test(lists_are_split),
+        cmocka_unit_test(pairs_are_read_from_lines_and_objects),
         cmocka_unit_test(fields_that_are_not_in_the_table_are_refused),
         cmocka_unit_test(a_secret_is_never_shown_again),
         cmocka_unit_test(a_document_fills_what_nobody_has_set),
