@@ -35,9 +35,12 @@ static const struct place responses_places[] = {
     {"input_tokens_details.cache_write_tokens", TG_FIGURE_WRITTEN},
     {"input_tokens_details.audio_tokens", TG_FIGURE_AUDIO_IN},
     {"input_tokens_details.image_tokens", TG_FIGURE_IMAGE_IN},
+    {"input_token_details.cached_tokens", TG_FIGURE_CACHED}, /* transcriptions, realtime */
+    {"input_token_details.audio_tokens", TG_FIGURE_AUDIO_IN},
     {"output_tokens", TG_FIGURE_OUTPUT},
     {"output_tokens_details.reasoning_tokens", TG_FIGURE_REASONING},
     {"output_tokens_details.audio_tokens", TG_FIGURE_AUDIO_OUT},
+    {"output_token_details.audio_tokens", TG_FIGURE_AUDIO_OUT},
 };
 
 static const struct place messages_places[] = {
@@ -251,13 +254,33 @@ static void read_gemini(struct tg_figures *figures, struct tg_span data)
         figures->figures[TG_FIGURE_WEB_SEARCHES] = 1;
 }
 
-/* Streams put the usage into an event called metadata. */
+/* [{"ttl":"1h","inputTokens":700},…]: what of the writes lives for an hour. */
+static void read_lives(struct tg_figures *figures, const struct tg_value *usage)
+{
+    const struct tg_value details = at(usage->text, "cacheDetails");
+    struct tg_value detail, life, tokens;
+    struct tg_walk walk;
+    int64_t number;
+
+    if (details.type != TG_JSON_ARRAY)
+        return;
+    for (tg_walk_begin(&walk, &details); tg_walk_next(&walk, &detail);) {
+        life = at(detail.text, "ttl");
+        tokens = at(detail.text, "inputTokens");
+        if (string_is(&life, "1h") && tg_value_count(&tokens, &number) && number != 0)
+            figures->figures[TG_FIGURE_WRITTEN_1H] = number;
+    }
+}
+
+/* Streams put the usage into an event called metadata, of which some clients see the inside. */
 static void read_converse(struct tg_figures *figures, struct tg_span data)
 {
-    const struct tg_value inner = at(data, "metadata.usage"), usage = at(data, "usage");
+    struct tg_value usage = at(data, "metadata.usage");
 
-    READ(figures, &inner, converse_places);
+    if (usage.type != TG_JSON_OBJECT)
+        usage = at(data, "usage");
     READ(figures, &usage, converse_places);
+    read_lives(figures, &usage);
 }
 
 static void read_cohere(struct tg_figures *figures, struct tg_span data)

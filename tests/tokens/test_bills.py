@@ -164,6 +164,12 @@ REPORTS = [
         ),
         201,
     ),
+    (
+        "FR16 also when the input is larger",
+        "messages",
+        usage(input_tokens=1000, cache_read_input_tokens=990, output_tokens=5),
+        1686,
+    ),
     ("FR16 OpenAI's are inside", "chat", OPENAI, 201),
     (
         "FR16 a broken upstream",

@@ -135,6 +135,15 @@ static const struct {
      {"{\"usage\":{\"inputTokens\":10,\"outputTokens\":5,\"cacheReadInputTokens\":990,"
       "\"cacheWriteInputTokens\":7,\"totalTokens\":1012}}"},
      BARE, {10, 990, 7, 0, 0, 0, 5, 0, 0, 0}, false},
+    {"Bedrock's writes by their life, in a stream", TG_FIGURES_CONVERSE,
+     {"{\"metadata\":{\"usage\":{\"inputTokens\":1,\"outputTokens\":2,"
+      "\"cacheWriteInputTokens\":1020,\"cacheDetails\":[{\"inputTokens\":700,\"ttl\":\"1h\"},"
+      "{\"inputTokens\":320,\"ttl\":\"5m\"}]}}}"},
+     BARE, {1, 0, 320, 700, 0, 0, 2, 0, 0, 0}, false},
+    {"a transcription", TG_FIGURES_RESPONSES,
+     {"{\"text\":\"hi\",\"usage\":{\"type\":\"tokens\",\"input_tokens\":14,"
+      "\"input_token_details\":{\"text_tokens\":4,\"audio_tokens\":10},\"output_tokens\":45}}"},
+     ALL, {14, 0, 0, 0, 0, 10, 45, 0, 0, 0}, false},
     {"Cohere bills other units than it reads", TG_FIGURES_COHERE,
      {"{\"usage\":{\"billed_units\":{\"input_tokens\":33,\"output_tokens\":22},"
       "\"cached_tokens\":144,\"tokens\":{\"input_tokens\":1452,\"output_tokens\":33}}}"},
