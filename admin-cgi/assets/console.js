@@ -24,6 +24,27 @@
     });
   });
 
+  // <div data-only-by="form" data-only="call:call tiers:tier">: fields that make sense only when
+  // another one has one of these values are shown only then. What is wrong is always shown.
+  document.querySelectorAll("[data-only]").forEach(function (part) {
+    var chooser = part.querySelector("#f-" + part.getAttribute("data-only-by"));
+    function show() {
+      part.getAttribute("data-only").split(/\s+/).forEach(function (rule) {
+        var words = rule.split(":");
+        var field = part.querySelector("#f-" + words[0]);
+        var box = field && field.closest(".mb-3");
+        if (box) {
+          box.hidden = words[1].split(",").indexOf(chooser.value) < 0 &&
+            !box.classList.contains("tg-wrong");
+        }
+      });
+    }
+    if (chooser) {
+      chooser.addEventListener("change", show);
+      show();
+    }
+  });
+
   // The first wrong field gets the cursor.
   var wrong = document.querySelector(".is-invalid");
   if (wrong) {

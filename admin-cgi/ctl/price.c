@@ -162,17 +162,56 @@ enum tg_class ctl_cmd_price_list(struct ctl *ctl, const struct ctl_args *args)
     return TG_OK;
 }
 
+/* One page of the list: its rows go into the array; *ret_after is NULL at the end. */
+static enum tg_class put_unpriced(struct ctl *ctl, const char **ret_after)
+{
+    const struct tg_page page = {.limit = TG_PAGE_MOST, .after = *ret_after};
+    const struct tg_json *rows = NULL;
+    struct tg_json *root = NULL;
+    struct tg_json_writer out;
+    struct tg_span text;
+    struct tg_buf json;
+    enum tg_class class;
+
+    *ret_after = NULL;
+    tg_buf_init(&json, 0);
+    tg_json_writer_init(&out, &json);
+    tg_json_begin_object(&out);
+    class = tg_list_unpriced(ctl->main_db, &page, &out, &ctl->err);
+    tg_json_end_object(&out);
+    if (class == TG_OK)
+        class = tg_json_parse(json.data, json.len, &root, &ctl->err);
+    if (class == TG_OK) {
+        (void)tg_json_get_array(root, "rows", &rows);
+        for (size_t i = 0; rows != NULL && i < tg_json_array_len(rows); i++) {
+            if (tg_json_get_string(tg_json_array_at(rows, i), "model", &text) != TG_JSON_GOT)
+                continue;
+            tg_json_begin_object(&ctl->out);
+            tg_json_put_str(&ctl->out, "model", text.ptr);
+            tg_json_end_object(&ctl->out);
+        }
+        if (tg_json_get_string(root, "next", &text) == TG_JSON_GOT)
+            *ret_after = tg_arena_strdup(ctl->arena, text.ptr);
+        tg_json_free(root);
+    }
+    tg_buf_done(&json);
+    return class;
+}
+
 enum tg_class ctl_cmd_price_unpriced(struct ctl *ctl, const struct ctl_args *args)
 {
-    const struct tg_page page = {.limit = TG_PAGE_MOST};
+    const char *after = NULL;
     enum tg_class class = ctl_open_main(ctl);
 
     (void)args;
     if (class != TG_OK)
         return class;
-    tg_json_begin_object(&ctl->out);
-    class = tg_list_unpriced(ctl->main_db, &page, &ctl->out, &ctl->err);
-    tg_json_end_object(&ctl->out);
+    ctl->columns = "model";
+    tg_json_begin_array(&ctl->out);
+    do
+        class = put_unpriced(ctl, &after);
+    while (class == TG_OK && after != NULL);
+    tg_json_end_array(&ctl->out);
     return class;
 }
 

@@ -93,10 +93,10 @@ def test_what_has_no_price_is_listed(stack: Stack) -> None:
     stack.channel(f"for-{names[0]}", names)
     pattern = names[1].replace("-x", "-*")
     stack.site.ctl("price", "set", pattern, "--call", "1")
-    unpriced = {row["model"] for row in stack.site.ctl("price", "unpriced")["rows"]}
+    unpriced = {row["model"] for row in stack.site.ctl("price", "unpriced")}
     assert names[0] in unpriced and names[1] not in unpriced
     stack.site.ctl("price", "delete", pattern)
-    assert names[1] in {row["model"] for row in stack.site.ctl("price", "unpriced")["rows"]}
+    assert names[1] in {row["model"] for row in stack.site.ctl("price", "unpriced")}
 
 
 def test_the_calculator_shows_formula_and_numbers(stack: Stack) -> None:
