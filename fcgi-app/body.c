@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    CHUNK = 16 * 1024,
+    CHUNK = 4 * 1024, /* on the stack, whose pages stay with the thread */
     SLOW_AFTER_US = 10000000, /* then a body must come at SLOW_BYTES a second (AMENDMENTS T5) */
     SLOW_BYTES = 4096,
     RATIO_FROM = 1024 * 1024, /* body.ratio asks no questions below */

@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/conf/node.h"
 #include "common/credential/known.h"
 #include "fcgi-app/pipeline.h"
@@ -260,6 +261,7 @@ int tg_worker_run(const struct tg_birth *birth)
     enum tg_class class;
 
     tg_assert(worker.cut_fd >= 0);
+    tg_memory_share_heaps();
     tg_conf_node(birth->conf, node);
     worker.reload = tg_reload_new();
     class = open_all(&worker, birth->conf, &err);

@@ -4,6 +4,7 @@ libbase_a_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 libbase_a_SOURCES = \
 	common/base/base.h \
 	common/base/memory.c common/base/memory.h \
+	common/base/stack.c common/base/stack.h \
 	common/base/error.c common/base/error.h \
 	common/base/arena.c common/base/arena.h \
 	common/base/buf.c common/base/buf.h \

@@ -1,8 +1,10 @@
 #include "common/base/memory.h"
 
 #include <stdio.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void tg_assert_failed(const char *condition, const char *file, int line)
 {
@@ -55,4 +57,14 @@ char *tg_strndup(const char *text, size_t len)
 char *tg_strdup(const char *text)
 {
     return tg_strndup(text, strlen(text));
+}
+
+void tg_memory_share_heaps(void)
+{
+    enum { PROCESSORS_PER_HEAP = 4, LARGE_BYTES = 256 * 1024 };
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    (void)mallopt(M_ARENA_MAX, (int)TG_MAX(processors / PROCESSORS_PER_HEAP, 1));
+    /* Fixed, or glibc raises it with the first large body and keeps such blocks in the heap. */
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { INPUT_BYTES = 16 * 1024 };
+enum { INPUT_BYTES = 8 * 1024 };
 
 void tg_fcgi_input_init(struct tg_fcgi_input *input, int stop_fd)
 {

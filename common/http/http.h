@@ -60,6 +60,7 @@ struct tg_http_spec {
     size_t allow_count;
     int client_fd;       /* -1: none */
     short client_events; /* read again before each wait: the owner may change it in on_tick */
+    bool trickles;       /* the answer comes in small pieces, over a long time */
     int wake_fd;         /* once it is readable on_tick is called again and again; 0: none */
 };
 

@@ -128,6 +128,7 @@ static void set_answer(struct tg_http_exchange *x)
     SET(x, CURLOPT_HEADERDATA, x);
     SET(x, CURLOPT_WRITEFUNCTION, tg_http_on_body);
     SET(x, CURLOPT_WRITEDATA, x);
+    SET(x, CURLOPT_BUFFERSIZE, x->spec->trickles ? 2048L : 16384L); /* of thousands of streams */
     SET(x, CURLOPT_ERRORBUFFER, x->handle->error_text);
 }
 

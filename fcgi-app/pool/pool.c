@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/stack.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -239,6 +240,7 @@ static void *thread_main(void *argument)
     void *thread_context = pool->conf.thread_start(pool->conf.context);
     struct tg_fcgi *fcgi = tg_fcgi_new(pool->conf.listen_fd, pool->conf.cut_fd);
 
+    tg_stack_know();
     serve_until_told(self, fcgi, thread_context);
     tg_fcgi_free(fcgi);
     pool->conf.thread_stop(pool->conf.context, thread_context);

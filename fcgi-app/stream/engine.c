@@ -1,6 +1,7 @@
 #include "fcgi-app/stream/engine.h"
 
 #include "common/base/clock.h"
+#include "common/base/stack.h"
 #include "fcgi-app/convert/chat_event.h"
 #include "fcgi-app/relay/classify.h"
 #include "fcgi-app/stream/chat.h"
@@ -49,6 +50,7 @@ static void commit(struct tg_stream *stream)
     if (req->content_sent)
         return;
     req->content_sent = true;
+    tg_stack_trim();
     req->first_token_us = tg_now_us() - req->started_at_us;
     if (stream->preamble.len > 0)
         (void)tg_client_send(stream->client, stream->preamble.data, stream->preamble.len);

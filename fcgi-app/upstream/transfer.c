@@ -122,6 +122,7 @@ static void exchange(struct tg_transfer *transfer)
         .allow_count = settings->channel_allow_count,
         .client_fd = tg_fcgi_descriptor(transfer->req->fcgi),
         .client_events = transfer->client->poll_events,
+        .trickles = transfer->req->stream,
         .wake_fd = transfer->req->worker->cut_fd,
     };
     tg_http_exchange(transfer->req->worker->http, &transfer->spec, &sink, &transfer->http);

@@ -184,15 +184,14 @@ class Measures:
     # --- memory over time -------------------------------------------------------------------
 
     def rss(self) -> None:
-        """Requests through nginx, 64 at a time; each look at memory is in mid-load's wake."""
+        """Requests through nginx, 16 at a time: threads and pools are there after a thousand."""
         self.stack.gateway.restart()
         workers = self.stack.gateway.workers()
         served = 0.0
         first = 0
         while served < REQUESTS:
-            served += self.wrk(self.gateway_port, 64, 1 if first == 0 else 5)[0] * (
-                1 if first == 0 else 5
-            )
+            seconds = 1 if first == 0 else 5
+            served += self.wrk(self.gateway_port, 16, seconds)[0] * seconds
             if first == 0 and served >= 1000:
                 first = resident_kib(workers)
         eventually("the books are up to date", lambda: self.stack.site.audit()["clean"], 120)
