@@ -2,16 +2,51 @@
 
 #include "common/base/clock.h"
 
-#include <stdio.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
+
+/* Random bytes are fetched for many ids together: a call to the kernel costs more than the id. A
+ * child process must not go on with what its parent has fetched. */
+static _Atomic uint64_t generation = 1;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+static _Thread_local struct {
+    uint64_t generation;
+    size_t left;
+    uint8_t bytes[256]; /* what getrandom(2) gives whole */
+} fetched;
+
+static void forked(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
+static void watch_forks(void)
+{
+    tg_assert(pthread_atfork(NULL, NULL, forked) == 0);
+}
+
+static void take_random(uint8_t *bytes, size_t len)
+{
+    if (fetched.generation != atomic_load_explicit(&generation, memory_order_relaxed) ||
+        fetched.left < len) {
+        pthread_once(&watched, watch_forks);
+        tg_assert(getrandom(fetched.bytes, sizeof fetched.bytes, 0) ==
+                  (ssize_t)sizeof fetched.bytes);
+        fetched.generation = atomic_load(&generation);
+        fetched.left = sizeof fetched.bytes;
+    }
+    fetched.left -= len;
+    memcpy(bytes, fetched.bytes + fetched.left, len);
+}
 
 struct tg_id tg_id_new(void)
 {
     struct tg_id id;
     uint64_t unix_ms = (uint64_t)(tg_unix_us() / 1000);
 
-    tg_assert(getrandom(id.bytes, sizeof id.bytes, 0) == (ssize_t)sizeof id.bytes);
+    take_random(id.bytes, sizeof id.bytes);
     for (int i = 0; i < 6; i++)
         id.bytes[i] = (uint8_t)(unix_ms >> (40 - 8 * i));
     id.bytes[6] = (uint8_t)(0x70 | (id.bytes[6] & 0x0f));

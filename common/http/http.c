@@ -120,8 +120,10 @@ static bool client_is_ready(struct tg_http_exchange *x, bool *ret_woken)
 /* False: the owner wants to stop. */
 static bool tick(struct tg_http_exchange *x, int64_t now_us)
 {
-    bool woken, ready = client_is_ready(x, &woken);
+    bool woken = false, ready = false;
 
+    if (x->wake_at_us != 0) /* the first tick is due in any case */
+        ready = client_is_ready(x, &woken);
     if (x->sink->on_tick == NULL || (!ready && !woken && now_us < x->wake_at_us))
         return true;
     x->wake_at_us = INT64_MAX;

@@ -10,6 +10,8 @@
 
 #include "common/base/base.h"
 
+#include <string.h>
+
 /* Bytes of the well-formed UTF-8 sequence at <text> (1..4), 0 when there is none: overlong forms,
  * surrogates and what lies beyond U+10FFFF are not well-formed. */
 size_t tg_utf8_len(const char *text, size_t len) non_null(1);
@@ -40,6 +42,32 @@ static inline bool tg_json_is_blank(char c)
 static inline bool tg_json_is_plain(char c)
 {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Has a byte of <word> its highest bit set, or is one below 0x20, a quote or a backslash? May say
+ * yes for a word of plain bytes, never no for another. */
+static inline bool tg_json_word_is_odd(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
+    const uint64_t quotes = word ^ (ones * '"'), backslashes = word ^ (ones * '\\');
+
+    return ((word | (word - ones * 0x20) | (quotes - ones) | (backslashes - ones)) & highs) != 0;
+}
+
+/* How many of the first bytes are plain. */
+static inline size_t tg_json_plain_run(const char *text, size_t len)
+{
+    size_t at = 0;
+    uint64_t word;
+
+    for (; at + sizeof word <= len; at += sizeof word) {
+        memcpy(&word, text + at, sizeof word);
+        if (tg_json_word_is_odd(word))
+            break;
+    }
+    while (at < len && tg_json_is_plain(text[at]))
+        at++;
+    return at;
 }
 
 static inline bool tg_json_is_digit(char c)

@@ -40,8 +40,7 @@ static bool scan_string(struct scan *scan, bool is_key)
     const char *why;
 
     for (scan->at++;;) {
-        while (scan->at < scan->len && tg_json_is_plain(scan->text[scan->at]))
-            scan->at++;
+        scan->at += tg_json_plain_run(scan->text + scan->at, scan->len - scan->at);
         if (scan->at < scan->len && scan->text[scan->at] == '"') {
             scan->at++;
             return true;

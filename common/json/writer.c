@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { SHORT_MOST = 64 };
+
 void tg_json_writer_init(struct tg_json_writer *out, struct tg_buf *buf)
 {
     *out = (struct tg_json_writer){.buf = buf};
@@ -73,8 +75,7 @@ static size_t plain_len(const char *text, size_t len)
     size_t at = 0, step;
 
     for (;;) {
-        while (at < len && tg_json_is_plain(text[at]))
-            at++;
+        at += tg_json_plain_run(text + at, len - at);
         if (at == len || (unsigned char)text[at] < 0x80)
             return at;
         step = tg_utf8_len(text + at, len - at);
@@ -102,11 +103,38 @@ static void write_quoted(struct tg_buf *buf, const char *text, size_t len)
     tg_buf_char(buf, '"');
 }
 
+/* Nearly every key and most values are short and plain: those go out in one piece, with the comma
+ * in front and the colon behind. False: another way. */
+static bool write_short(struct tg_json_writer *out, const char *text, size_t len, bool is_key)
+{
+    char piece[SHORT_MOST + 4];
+    size_t at = 0;
+
+    if (len > SHORT_MOST || plain_len(text, len) != len)
+        return false;
+    if (out->comma && !out->after_key)
+        piece[at++] = ',';
+    piece[at++] = '"';
+    memcpy(piece + at, text, len);
+    at += len;
+    piece[at++] = '"';
+    if (is_key)
+        piece[at++] = ':';
+    tg_buf_add(out->buf, piece, at);
+    out->comma = true;
+    out->after_key = is_key;
+    return true;
+}
+
 void tg_json_key(struct tg_json_writer *out, const char *key)
 {
+    size_t len = strlen(key);
+
     tg_assert(out->depth > 0 && !out->after_key);
+    if (write_short(out, key, len, true))
+        return;
     separate(out);
-    write_quoted(out->buf, key, strlen(key));
+    write_quoted(out->buf, key, len);
     tg_buf_char(out->buf, ':');
     out->after_key = true;
 }
@@ -119,6 +147,8 @@ void tg_json_write_raw(struct tg_json_writer *out, const char *json, size_t len)
 
 void tg_json_write_strn(struct tg_json_writer *out, const char *text, size_t len)
 {
+    if (len > 0 && write_short(out, text, len, false))
+        return;
     separate(out);
     write_quoted(out->buf, text, len);
 }

@@ -76,18 +76,52 @@ static const struct place cohere_places[] = {
     {"tokens.output_tokens", TG_FIGURE_OUTPUT},
 };
 
+enum { PLACES_MOST = 16 };
+
+/* What <path> says below a member: itself, or a value inside it. */
+static void look_below(const struct tg_json_member *member, const char *text, const char *path,
+                       struct tg_value *ret)
+{
+    const struct tg_span value = {text + member->value.at, member->value.len};
+    struct tg_value inside;
+    size_t len = member->key.len;
+
+    if (strlen(path) < len || memcmp(path, member->key.ptr, len) != 0)
+        return;
+    if (path[len] == '\0')
+        *ret = (struct tg_value){value, member->value.type};
+    else if (path[len] == '.' && tg_value_at(value, path + len + 1, &inside))
+        *ret = inside;
+}
+
+/* All places in one pass over the members; a key that is written with escapes is nobody's. */
+static void find_places(const struct tg_value *usage, const struct place *places, size_t count,
+                        struct tg_value found[PLACES_MOST])
+{
+    struct tg_json_member member;
+    size_t at = 0;
+
+    tg_assert(count <= PLACES_MOST);
+    for (size_t i = 0; i < count; i++)
+        found[i] = (struct tg_value){{"", 0}, TG_JSON_NULL};
+    while (tg_json_next(usage->text.ptr, usage->text.len, &at, &member))
+        for (size_t i = 0; i < count; i++)
+            look_below(&member, usage->text.ptr, places[i].path, &found[i]);
+}
+
 static void read_places(struct tg_figures *figures, const struct tg_value *usage,
                         const struct place *places, size_t count)
 {
     int64_t said[TG_FIGURE__COUNT] = {0};
     bool is_said[TG_FIGURE__COUNT] = {false};
-    struct tg_value value;
+    struct tg_value found[PLACES_MOST];
 
     if (usage->type != TG_JSON_OBJECT)
         return;
+    find_places(usage, places, count, found);
     for (size_t i = 0; i < count; i++)
-        if (!is_said[places[i].figure] && tg_value_at(usage->text, places[i].path, &value))
-            is_said[places[i].figure] = tg_value_count(&value, &said[places[i].figure]);
+        if (!is_said[places[i].figure])
+            is_said[places[i].figure] = tg_value_count(&found[i], &said[places[i].figure]);
     for (size_t i = 0; i < TG_FIGURE__COUNT; i++)
         if (said[i] != 0)
             figures->figures[i] = said[i];

@@ -111,11 +111,12 @@ static bool choose_among(struct tg_relay *relay, const struct tg_ability *abilit
     struct tg_candidate *candidates =
         tg_arena_calloc(relay->req->arena, count, sizeof *candidates);
     struct tg_selection selection;
-    uint32_t draw;
+    uint32_t draw = 0;
 
     for (size_t i = 0; i < count; i++)
         candidates[i] = candidate_of(relay, &abilities[i]);
-    tg_random(&draw, sizeof draw);
+    if (count > 1)
+        tg_random(&draw, sizeof draw);
     if (!tg_select(candidates, count, (int)relay->tried_count, draw, &selection))
         return false;
     count_left(candidates, count, selection.index, ret);

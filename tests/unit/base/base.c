@@ -1,6 +1,10 @@
 /* Arena, buffer, clock, id and money: the ground everything stands on. */
 #include "tests/unit/unit.h"
 
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "common/base/arena.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -76,6 +80,45 @@ static void ids_are_ordered_uuid_version_7(void **state)
     assert_false(tg_id_parse("0197a1b2", &back));
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct tg_id));
+}
+
+/* A child must not go on with the random bytes of its parent. */
+static void no_id_is_made_twice_not_even_by_a_child(void **state)
+{
+    enum { EACH = 100 };
+    struct tg_id ids[3 * EACH];
+    int pipe_fds[2], status;
+    pid_t child;
+
+    (void)state;
+    for (int i = 0; i < EACH; i++)
+        ids[i] = tg_id_new();
+    assert_int_equal(pipe(pipe_fds), 0);
+    child = fork();
+    assert_true(child >= 0);
+    for (int i = EACH; i < 2 * EACH; i++)
+        ids[i] = tg_id_new();
+    if (child == 0) {
+        const size_t len = EACH * sizeof(struct tg_id);
+
+        _exit(write(pipe_fds[1], &ids[EACH], len) == (ssize_t)len ? 0 : 1);
+    }
+    assert_int_equal(read(pipe_fds[0], &ids[2 * EACH], EACH * sizeof(struct tg_id)),
+                     EACH * sizeof(struct tg_id));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    for (size_t i = 0; i < TG_COUNT_OF(ids); i++)
+        memset(ids[i].bytes, 0, 6); /* the time alone must not tell them apart */
+    qsort(ids, TG_COUNT_OF(ids), sizeof ids[0], by_bytes);
+    for (size_t i = 1; i < TG_COUNT_OF(ids); i++)
+        assert_true(by_bytes(&ids[i - 1], &ids[i]) < 0);
+}
+
 static void dollars_are_read_and_written_exactly(void **state)
 {
     static const struct {
@@ -110,6 +153,7 @@ int main(void)
         cmocka_unit_test(buffer_failure_is_sticky),
         cmocka_unit_test(time_text_round_trips_and_bad_dates_are_refused),
         cmocka_unit_test(ids_are_ordered_uuid_version_7),
+        cmocka_unit_test(no_id_is_made_twice_not_even_by_a_child),
         cmocka_unit_test(dollars_are_read_and_written_exactly),
     };
 
