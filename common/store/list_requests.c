@@ -41,14 +41,15 @@ enum { USER_COLUMN = 2, CHANNEL_COLUMN = 26, OWN_COLUMNS = 25 };
 enum lead { BY_ID, BY_FALLBACK, BY_ERROR, BY_TOKEN, BY_USER, BY_CHANNEL, BY_MODEL, BY_TIME, LEADS };
 
 #define LEAD_SORT(INDEX, LEADING) \
-    TG_SORT("created_at", KINDS, REQUESTS(INDEX, LEADING), "created_at", "request_id")
-#define KINDS TG_SORT_TEXT, TG_SORT_BYTES
+    TG_SORT("created_at", TG_SORT_TEXT, TG_SORT_BYTES, REQUESTS(INDEX, LEADING), "created_at", \
+            "request_id")
 /* The places of rows alone, which the index itself has. */
 #define WINDOW(INDEX, LEADING) \
     "SELECT created_at, request_id FROM request_log FORCE INDEX (" INDEX ") WHERE " LEADING \
     " AND created_at >= ? AND created_at < ?"
 #define LEAD_WINDOW(INDEX, LEADING) \
-    TG_SORT("created_at", KINDS, WINDOW(INDEX, LEADING), "created_at", "request_id")
+    TG_SORT("created_at", TG_SORT_TEXT, TG_SORT_BYTES, WINDOW(INDEX, LEADING), "created_at", \
+            "request_id")
 static const struct tg_sort windows[LEADS] = {
     [BY_ID] = LEAD_WINDOW("PRIMARY", "request_id = ?"),
     [BY_FALLBACK] = LEAD_WINDOW("fallback_created", "was_fallback = ?"),
