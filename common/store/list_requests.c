@@ -179,6 +179,12 @@ static enum tg_class each(struct tg_db *log, struct reading *reading, struct tg_
     char window_next[TG_CURSOR_TEXT] = "";
     enum tg_class class = TG_OK;
 
+    if (reading->page->sort != NULL && reading->page->sort[0] != '\0' &&
+        strcmp(reading->page->sort, "-created_at") != 0) {
+        tg_fail(err, TG_CLASS_INVALID, "invalid_sort", "the newest requests come first");
+        snprintf(err->param, sizeof err->param, "sort");
+        return TG_CLASS_INVALID;
+    }
     reading->lead = lead_of(filter, &reading->leading);
     bounds(filter, reading->from, reading->to);
     if (has_more(reading))
