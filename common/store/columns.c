@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/id.h"
 #include "common/base/money.h"
+#include "common/json/scan.h"
 #include "common/store/read.h"
 
 enum { DECIMAL_TEXT = 34 };
@@ -44,8 +45,10 @@ static void write_json(struct tg_json_writer *out, const char *name, struct tg_s
     tg_json_key(out, name);
     if (json.len == 0)
         tg_json_write_null(out);
-    else
+    else if (tg_json_check(json.ptr, json.len, NULL) == TG_OK)
         tg_json_write_raw(out, json.ptr, json.len);
+    else /* somebody wrote into the table: it is shown as it stands */
+        tg_json_write_strn(out, json.ptr, json.len);
 }
 
 /* An account and password in the address are told as three asterisks. */

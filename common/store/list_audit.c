@@ -17,11 +17,12 @@ static const struct tg_column audit_columns[] = {
     {"address", TG_TEXT}, {"action", TG_TEXT}, {"object_type", TG_TEXT}, {"object_id", TG_TEXT},
     {"before_json", TG_JSON}, {"after_json", TG_JSON}, {"hash", TG_TEXT}};
 static const struct tg_sort audit_sorts[] = {
-    TG_SORT("id", TG_SORT_NUMBERS,
+    TG_SORT("id", TG_SORT_NUMBER, TG_SORT_NUMBER,
             AUDIT("l.object_type = COALESCE(?, l.object_type) AND ? IS NULL"), "l.id", "l.id"),
 };
 static const struct tg_sort object_sorts[] = {
-    TG_SORT("id", TG_SORT_NUMBERS, AUDIT("l.object_type = ? AND l.object_id = ?"), "l.id", "l.id"),
+    TG_SORT("id", TG_SORT_NUMBER, TG_SORT_NUMBER, AUDIT("l.object_type = ? AND l.object_id = ?"),
+            "l.id", "l.id"),
 };
 static const struct tg_list audit = {.columns = audit_columns,
                                      .column_count = TG_COUNT_OF(audit_columns),

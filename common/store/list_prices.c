@@ -16,8 +16,8 @@ static const struct tg_column price_columns[] = {
     {"max_output_tokens", TG_INT}, {"vendor", TG_TEXT}, {"dated", TG_TEXT},
     {"updated_at", TG_TIME}};
 static const struct tg_sort price_sorts[] = {
-    TG_SORT("model", TG_SORT_TEXTS, PRICES "model LIKE ? ESCAPE '!' AND form = COALESCE(?, form)",
-            "model", "model"),
+    TG_SORT("model", TG_SORT_TEXT, TG_SORT_TEXT,
+            PRICES "model LIKE ? ESCAPE '!' AND form = COALESCE(?, form)", "model", "model"),
 };
 static const struct tg_list prices = {.columns = price_columns,
                                       .column_count = TG_COUNT_OF(price_columns),
@@ -65,7 +65,7 @@ enum tg_class tg_view_price(struct tg_db *db, const char *model, struct tg_json_
     "ESCAPE '!')"
 static const struct tg_column unpriced_columns[] = {{"model", TG_TEXT}};
 static const struct tg_sort unpriced_sorts[] = {
-    TG_SORT("model", TG_SORT_TEXTS, UNPRICED, "a.model", "a.model"),
+    TG_SORT("model", TG_SORT_TEXT, TG_SORT_TEXT, UNPRICED, "a.model", "a.model"),
 };
 static const struct tg_list unpriced = {.columns = unpriced_columns,
                                         .column_count = TG_COUNT_OF(unpriced_columns),

@@ -41,14 +41,15 @@ enum { USER_COLUMN = 2, CHANNEL_COLUMN = 26, OWN_COLUMNS = 25 };
 enum lead { BY_ID, BY_FALLBACK, BY_ERROR, BY_TOKEN, BY_USER, BY_CHANNEL, BY_MODEL, BY_TIME, LEADS };
 
 #define LEAD_SORT(INDEX, LEADING) \
-    TG_SORT("created_at", KINDS, REQUESTS(INDEX, LEADING), "created_at", "request_id")
-#define KINDS TG_SORT_TEXT, TG_SORT_BYTES
+    TG_SORT("created_at", TG_SORT_TEXT, TG_SORT_BYTES, REQUESTS(INDEX, LEADING), "created_at", \
+            "request_id")
 /* The places of rows alone, which the index itself has. */
 #define WINDOW(INDEX, LEADING) \
     "SELECT created_at, request_id FROM request_log FORCE INDEX (" INDEX ") WHERE " LEADING \
     " AND created_at >= ? AND created_at < ?"
 #define LEAD_WINDOW(INDEX, LEADING) \
-    TG_SORT("created_at", KINDS, WINDOW(INDEX, LEADING), "created_at", "request_id")
+    TG_SORT("created_at", TG_SORT_TEXT, TG_SORT_BYTES, WINDOW(INDEX, LEADING), "created_at", \
+            "request_id")
 static const struct tg_sort windows[LEADS] = {
     [BY_ID] = LEAD_WINDOW("PRIMARY", "request_id = ?"),
     [BY_FALLBACK] = LEAD_WINDOW("fallback_created", "was_fallback = ?"),
@@ -178,6 +179,12 @@ static enum tg_class each(struct tg_db *log, struct reading *reading, struct tg_
     char window_next[TG_CURSOR_TEXT] = "";
     enum tg_class class = TG_OK;
 
+    if (reading->page->sort != NULL && reading->page->sort[0] != '\0' &&
+        strcmp(reading->page->sort, "-created_at") != 0) {
+        tg_fail(err, TG_CLASS_INVALID, "invalid_sort", "the newest requests come first");
+        snprintf(err->param, sizeof err->param, "sort");
+        return TG_CLASS_INVALID;
+    }
     reading->lead = lead_of(filter, &reading->leading);
     bounds(filter, reading->from, reading->to);
     if (has_more(reading))

@@ -24,10 +24,12 @@ static const struct tg_column channel_columns[] = {
     {"test_model", TG_TEXT}, {"bill", TG_TEXT}, {"created_at", TG_TIME}, {"key_count", TG_INT},
     {"key_hint", TG_TEXT}};
 static const struct tg_sort channel_sorts[] = {
-    TG_SORT("id", TG_SORT_NUMBERS, CHANNELS "c.id, c.id" CHANNELS_FROM, "c.id", "c.id"),
-    TG_SORT("name", TG_SORT_TEXT_NUMBER, CHANNELS "c.name, c.id" CHANNELS_FROM, "c.name", "c.id"),
-    TG_SORT("priority", TG_SORT_NUMBERS, CHANNELS "c.priority, c.id" CHANNELS_FROM, "c.priority",
+    TG_SORT("id", TG_SORT_NUMBER, TG_SORT_NUMBER, CHANNELS "c.id, c.id" CHANNELS_FROM, "c.id",
             "c.id"),
+    TG_SORT("name", TG_SORT_TEXT, TG_SORT_NUMBER, CHANNELS "c.name, c.id" CHANNELS_FROM, "c.name",
+            "c.id"),
+    TG_SORT("priority", TG_SORT_NUMBER, TG_SORT_NUMBER, CHANNELS "c.priority, c.id" CHANNELS_FROM,
+            "c.priority", "c.id"),
 };
 static const struct tg_list channels = {.columns = channel_columns,
                                         .column_count = TG_COUNT_OF(channel_columns),
@@ -97,7 +99,7 @@ static const struct tg_column group_columns[] = {
     {"name", TG_TEXT}, {"ratio", TG_DECIMAL}, {"order_mode", TG_TEXT}, {"description", TG_TEXT},
     {"deposit_factor", TG_DECIMAL}, {"users", TG_FLAG}, {"channels", TG_FLAG}};
 static const struct tg_sort group_sorts[] = {
-    TG_SORT("name", TG_SORT_TEXTS, GROUPS, "g.name", "g.name"),
+    TG_SORT("name", TG_SORT_TEXT, TG_SORT_TEXT, GROUPS, "g.name", "g.name"),
 };
 static const struct tg_list groups = {.columns = group_columns,
                                       .column_count = TG_COUNT_OF(group_columns),

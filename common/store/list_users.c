@@ -13,10 +13,12 @@ static const struct tg_column user_columns[] = {
     {"group_name", TG_TEXT}, {"team", TG_TEXT}, {"quota", TG_QUOTA}, {"offline_quota", TG_QUOTA},
     {"used_quota", TG_QUOTA}, {"request_count", TG_INT}, {"created_at", TG_TIME}};
 static const struct tg_sort user_sorts[] = {
-    TG_SORT("id", TG_SORT_NUMBERS, USERS "id, id" USERS_FROM, "id", "id"),
-    TG_SORT("username", TG_SORT_TEXT_NUMBER, USERS "username, id" USERS_FROM, "username", "id"),
-    TG_SORT("quota", TG_SORT_NUMBERS, USERS "quota, id" USERS_FROM, "quota", "id"),
-    TG_SORT("used_quota", TG_SORT_NUMBERS, USERS "used_quota, id" USERS_FROM, "used_quota", "id"),
+    TG_SORT("id", TG_SORT_NUMBER, TG_SORT_NUMBER, USERS "id, id" USERS_FROM, "id", "id"),
+    TG_SORT("username", TG_SORT_TEXT, TG_SORT_NUMBER, USERS "username, id" USERS_FROM, "username",
+            "id"),
+    TG_SORT("quota", TG_SORT_NUMBER, TG_SORT_NUMBER, USERS "quota, id" USERS_FROM, "quota", "id"),
+    TG_SORT("used_quota", TG_SORT_NUMBER, TG_SORT_NUMBER, USERS "used_quota, id" USERS_FROM,
+            "used_quota", "id"),
 };
 static const struct tg_list users = {.columns = user_columns,
                                      .column_count = TG_COUNT_OF(user_columns),
@@ -50,13 +52,14 @@ enum tg_class tg_list_users(struct tg_db *db, const struct tg_user_filter *filte
     "t.team = COALESCE(?, t.team)"
 #define TOKEN_SORTS(OWNER) \
     { \
-        TG_SORT("id", TG_SORT_NUMBERS, TOKENS "t.id, t.id" TOKENS_FROM(OWNER), "t.id", "t.id"), \
-        TG_SORT("name", TG_SORT_TEXT_NUMBER, TOKENS "t.name, t.id" TOKENS_FROM(OWNER), "t.name", \
-                "t.id"), \
-        TG_SORT("remain_quota", TG_SORT_NUMBERS, \
+        TG_SORT("id", TG_SORT_NUMBER, TG_SORT_NUMBER, TOKENS "t.id, t.id" TOKENS_FROM(OWNER), \
+                "t.id", "t.id"), \
+        TG_SORT("name", TG_SORT_TEXT, TG_SORT_NUMBER, TOKENS "t.name, t.id" TOKENS_FROM(OWNER), \
+                "t.name", "t.id"), \
+        TG_SORT("remain_quota", TG_SORT_NUMBER, TG_SORT_NUMBER, \
                 TOKENS "t.remain_quota, t.id" TOKENS_FROM(OWNER), "t.remain_quota", "t.id"), \
-        TG_SORT("used_quota", TG_SORT_NUMBERS, TOKENS "t.used_quota, t.id" TOKENS_FROM(OWNER), \
-                "t.used_quota", "t.id") \
+        TG_SORT("used_quota", TG_SORT_NUMBER, TG_SORT_NUMBER, \
+                TOKENS "t.used_quota, t.id" TOKENS_FROM(OWNER), "t.used_quota", "t.id") \
     }
 static const struct tg_column token_columns[] = {
     {"id", TG_INT}, {"user_id", TG_INT}, {"username", TG_TEXT}, {"name", TG_TEXT},

@@ -25,9 +25,10 @@ struct tg_sort {
 };
 /* SELECT ends behind its WHERE conditions; VALUE and ID are columns. The lone comparison with VALUE
  * is what an index can begin with. */
-#define TG_SORT(KEY, KINDS, SELECT, VALUE, ID) \
+#define TG_SORT(KEY, VALUE_KIND, ID_KIND, SELECT, VALUE, ID) \
     { \
-        KEY, KINDS, {SELECT TG_SORT_END(VALUE, ID, ""), SELECT TG_SORT_END(VALUE, ID, " DESC")}, \
+        KEY, VALUE_KIND, ID_KIND, \
+            {SELECT TG_SORT_END(VALUE, ID, ""), SELECT TG_SORT_END(VALUE, ID, " DESC")}, \
         { \
             SELECT TG_SORT_BEHIND(VALUE, ID, ">") TG_SORT_END(VALUE, ID, ""), \
             SELECT TG_SORT_BEHIND(VALUE, ID, "<") TG_SORT_END(VALUE, ID, " DESC") \
@@ -37,9 +38,6 @@ struct tg_sort {
     " AND " VALUE " " THAN "= ? AND (" VALUE " " THAN " ? OR " ID " " THAN " ?)"
 #define TG_SORT_END(VALUE, ID, DIRECTION) \
     " ORDER BY " VALUE DIRECTION ", " ID DIRECTION " LIMIT ?"
-#define TG_SORT_NUMBERS TG_SORT_NUMBER, TG_SORT_NUMBER
-#define TG_SORT_TEXTS TG_SORT_TEXT, TG_SORT_TEXT
-#define TG_SORT_TEXT_NUMBER TG_SORT_TEXT, TG_SORT_NUMBER
 
 enum { TG_LIST_FILTERS_MOST = 24 };
 

@@ -308,6 +308,30 @@ void group_access_must_be_allowed(void **state)
     assert_false(allowed);
 }
 
+void options_that_do_not_fit_are_not_stored(void **state)
+{
+    static const struct tg_conf_overlay cases[] = {
+        {"no.such", "1"}, {"pool.workers", "3"}, {"retry.attempts", "many"}, {"body.limit", "1"}};
+    struct house *house = *state;
+
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        assert_int_equal(tg_store_option_set(house->db, &house->actor, cases[i].name,
+                                             cases[i].value, &house->err),
+                         TG_CLASS_INVALID);
+        assert_string_equal(house->err.code, "invalid_option");
+        assert_string_equal(house->err.param, cases[i].name);
+    }
+    assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM options"), 0);
+    /* what another version left can be taken away */
+    test_mariadb_sql(house->server, "main",
+                     "INSERT INTO options (name, value) VALUES ('no.such', '1')");
+    assert_int_equal(
+        tg_store_option_set(house->db, &house->actor, "no.such", NULL, &house->err), TG_OK);
+    assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM options"), 0);
+    assert_string_equal(test_text(house->db, "SELECT before_json FROM audit_log"),
+                        "{\"value\":\"1\"}");
+}
+
 void options_are_laid_over_the_conf(void **state)
 {
     struct house *house = *state;

@@ -34,6 +34,7 @@ int main(void)
         CASE(groups_and_their_access_are_listed),
         CASE(prices_are_listed_and_what_has_none),
         CASE(the_audit_log_is_filtered),
+        CASE(what_is_no_json_is_shown_as_text),
         CASE(bad_pages_are_refused),
         CASE(requests_are_filtered_by_each_member),
         CASE(requests_are_paged_without_gaps),

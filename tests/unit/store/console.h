@@ -34,6 +34,7 @@ void keys_are_listed_without_what_is_sealed(void **state);
 void groups_and_their_access_are_listed(void **state);
 void prices_are_listed_and_what_has_none(void **state);
 void the_audit_log_is_filtered(void **state);
+void what_is_no_json_is_shown_as_text(void **state);
 void bad_pages_are_refused(void **state);
 
 void requests_are_filtered_by_each_member(void **state);

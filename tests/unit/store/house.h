@@ -38,6 +38,7 @@ void credits_wait_for_their_push(void **state);
 void bad_credits_leave_nothing_behind(void **state);
 void group_access_must_be_allowed(void **state);
 void options_are_laid_over_the_conf(void **state);
+void options_that_do_not_fit_are_not_stored(void **state);
 
 void a_channel_brings_its_abilities(void **state);
 void its_key_opens_with_the_identity_of_its_row_only(void **state);

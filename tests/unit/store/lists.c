@@ -312,6 +312,21 @@ void the_audit_log_is_filtered(void **state)
     }
 }
 
+void what_is_no_json_is_shown_as_text(void **state)
+{
+    struct house *house = *state;
+    const struct tg_audit_filter all = {.actor_id = 0};
+    const struct tg_page page = {.limit = 10};
+    struct answer answer;
+
+    house_user(house, "alice");
+    test_mariadb_sql(house->server, "main", "UPDATE audit_log SET after_json = '{\"forged\":'");
+    begin(&answer);
+    end(&answer, tg_list_audit(house->db, &all, &page, &answer.out, &house->err), &house->err);
+    assert_string_equal(column(house, &answer, "after_json"), "{\"forged\":");
+    done(&answer);
+}
+
 void bad_pages_are_refused(void **state)
 {
     static const struct {

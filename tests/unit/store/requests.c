@@ -169,7 +169,7 @@ void a_page_looks_at_a_bounded_number_of_rows(void **state)
     assert_non_null(page.after);
     assert_string_equal(digits(house, &log, &rare, &page), "2"); /* 0x4e2 */
     assert_null(page.after);
-    page = (struct tg_page){.limit = 2};
+    page = (struct tg_page){.limit = 2, .sort = "-created_at"};
     assert_string_equal(digits(house, &log, &all, &page), "12");
     assert_non_null(page.after);
     page = (struct tg_page){.limit = 1}; /* a full page goes on behind its last row */

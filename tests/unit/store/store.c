@@ -17,6 +17,7 @@ int main(void)
         CASE(bad_credits_leave_nothing_behind),
         CASE(group_access_must_be_allowed),
         CASE(options_are_laid_over_the_conf),
+        CASE(options_that_do_not_fit_are_not_stored),
         CASE(a_channel_brings_its_abilities),
         CASE(its_key_opens_with_the_identity_of_its_row_only),
         CASE(a_disabled_channel_is_not_read_for_routing),
