@@ -132,3 +132,16 @@ enum tg_class page_put_days(struct web_page *page, const char *key,
         write_days(page, key, &days);
     return class;
 }
+
+int64_t page_day_end(const struct web_page *page, int64_t begin_unix_us)
+{
+    int64_t at = begin_unix_us + 22 * hour_us;
+    char first[DATE], date[DATE];
+
+    date_of(page, begin_unix_us, first);
+    do {
+        at += hour_us / 2;
+        date_of(page, at, date);
+    } while (strcmp(first, date) == 0);
+    return at;
+}

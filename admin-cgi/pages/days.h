@@ -17,4 +17,7 @@ enum { PAGE_DAYS_MOST = 366 };
 enum tg_class page_put_days(struct web_page *page, const char *key,
                             const struct tg_usage_filter *filter) must_check non_null(1, 2, 3);
 
+/* The moment at which the day that begins at <begin> is over: days have 23 to 25 hours. */
+int64_t page_day_end(const struct web_page *page, int64_t begin_unix_us) must_check non_null(1);
+
 #endif

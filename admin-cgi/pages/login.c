@@ -19,7 +19,7 @@ static const struct web_field fields[] = {
 const struct web_form_def page_login_fields = {
     .fields = fields, .count = TG_COUNT_OF(fields), .view = page_login_form, .submit = "Log in"};
 
-/* A page of this console, and nothing else: "users.cgi/7". */
+/* A page of this console, and nothing else: "users.cgi/7"; "" for anything that is none. */
 static const char *next_of(const char *next)
 {
     size_t len = next == NULL ? 0 : strspn(next, "abcdefghijklmnopqrstuvwxyz-");
@@ -27,8 +27,13 @@ static const char *next_of(const char *next)
     if (len == 0 || strncmp(next + len, ".cgi", 4) != 0 ||
         (next[len + 4] != '\0' && next[len + 4] != '/') || strncmp(next, "login.", 6) == 0 ||
         strpbrk(next, "\\\r\n?#") != NULL || strstr(next, "..") != NULL)
-        return "account.cgi";
+        return "";
     return next;
+}
+
+static const char *home_of(const struct web_page *page)
+{
+    return web_may(page, ACCESS_DASHBOARD_READ) ? "dashboard.cgi" : "account.cgi";
 }
 
 enum tg_class page_login_form(struct web_page *page)
@@ -63,6 +68,7 @@ static enum tg_class note_login(struct web_page *page)
 enum tg_class page_login(struct web_page *page)
 {
     struct tg_person *person = NULL;
+    const char *next;
     enum tg_class class =
         access_login(page, web_text(page, "username"), web_text(page, "password"), &person);
 
@@ -79,7 +85,8 @@ enum tg_class page_login(struct web_page *page)
     tg_json_put_int(&page->out, "user_id", person->id);
     tg_json_put_str(&page->out, "username", person->username);
     tg_json_put_str(&page->out, "role", person->role);
-    web_go(page, "", "%s", next_of(web_text(page, "next")));
+    next = next_of(web_text(page, "next"));
+    web_go(page, "", "%s", *next != '\0' ? next : home_of(page));
     page->flash = NULL;
     return TG_OK;
 }

@@ -42,7 +42,8 @@ static enum tg_class read_span(struct web_page *page, struct tg_usage_filter *re
 {
     int64_t now = tg_unix_us();
 
-    ret->to_unix_us = *web_text(page, "to") != '\0' ? web_number(page, "to") + day_us : now;
+    ret->to_unix_us = *web_text(page, "to") != '\0' ? page_day_end(page, web_number(page, "to"))
+                                                     : now;
     ret->from_unix_us = *web_text(page, "from") != '\0' ? web_number(page, "from")
                                                         : ret->to_unix_us - DAYS_USUAL * day_us;
     if (ret->from_unix_us >= ret->to_unix_us ||

@@ -21,12 +21,18 @@ static const int64_t send_timeout_us = 30000000, read_timeout_us = 30000000, sec
 
 enum { REQUESTS_PER_CHILD = 1000, SOCKET_MODE = 0660, BACKLOG = 128 };
 
-static volatile sig_atomic_t ending;
+static volatile sig_atomic_t ending, reloading;
 
 static void end_soon(int number)
 {
     (void)number;
     ending = 1;
+}
+
+static void reload_soon(int number)
+{
+    (void)number;
+    reloading = 1;
 }
 
 /* --- The socket --- */
@@ -119,6 +125,10 @@ static int run_child(int listen_fd)
             continue;
         serve_request(&site, &err, fcgi);
         served++;
+        if (tg_fcgi_descriptor(fcgi) >= 0) { /* kept: but others wait for this process */
+            tg_fcgi_free(fcgi);
+            fcgi = tg_fcgi_new(listen_fd, -1);
+        }
     }
     tg_fcgi_free(fcgi);
     web_site_close(&site);
@@ -149,11 +159,16 @@ static void forget(pid_t *children, int count, pid_t gone)
             children[i] = 0;
 }
 
-static void end_children(pid_t *children, int count)
+static void tell_children(const pid_t *children, int count)
 {
     for (int i = 0; i < count; i++)
         if (children[i] > 0)
             kill(children[i], SIGTERM);
+}
+
+static void end_children(pid_t *children, int count)
+{
+    tell_children(children, count);
     for (int i = 0; i < count; i++)
         while (children[i] > 0 && waitpid(children[i], NULL, 0) < 0 && errno == EINTR)
             ;
@@ -162,7 +177,9 @@ static void end_children(pid_t *children, int count)
 int web_fastcgi_run(const struct web_fastcgi *options)
 {
     struct sigaction on_end = {.sa_handler = end_soon}, ignore = {.sa_handler = SIG_IGN};
+    struct sigaction on_reload = {.sa_handler = reload_soon};
     pid_t children[WEB_CHILDREN_MOST] = {0}, gone;
+    bool wanted = false; /* children end because they were told to */
     int count = options->children, fd;
 
     if (count < 1 || count > WEB_CHILDREN_MOST) {
@@ -176,16 +193,21 @@ int web_fastcgi_run(const struct web_fastcgi *options)
     }
     sigaction(SIGTERM, &on_end, NULL);
     sigaction(SIGINT, &on_end, NULL);
+    sigaction(SIGHUP, &on_reload, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
     tg_log(TG_LOG_INFO, "console", "ready, listening on %s",
            options->address != NULL ? options->address : "descriptor 0");
     while (!ending) {
         start_children(children, count, fd);
         gone = waitpid(-1, NULL, 0);
-        if (gone > 0) {
+        if (gone > 0)
             forget(children, count, gone);
+        if (gone > 0 && !wanted)
             tg_clock_sleep_us(second_us);
-        }
+        wanted = reloading != 0 || (wanted && gone > 0);
+        if (reloading != 0)
+            tell_children(children, count);
+        reloading = 0;
     }
     end_children(children, count);
     return 0;

@@ -1,7 +1,8 @@
 /* fastcgi - the console as a FastCGI server: a parent, and children that serve one at a time.
  *
- * SIGTERM and SIGINT end it once the requests that run are answered. A child that ends is replaced
- * (not faster than once a second); each ends by itself after 1,000 requests.
+ * SIGTERM and SIGINT end it once the requests that run are answered; SIGHUP replaces the children
+ * by such that have read the configuration again. A child that ends is replaced (not faster than
+ * once a second); each ends by itself after 1,000 requests.
  *
  * Threads  none: processes.  Blocks  until it is told to end.
  */

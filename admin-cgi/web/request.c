@@ -82,6 +82,22 @@ static bool is_host(const char *host)
                len;
 }
 
+/* Is the host, without its port, one of the names? */
+static bool is_own_host(const char *host, const char *hosts)
+{
+    const char *bracket = strchr(host, ']');
+    size_t len = bracket != NULL ? (size_t)(bracket - host) + 1 : strcspn(host, ":"), name;
+
+    if (*hosts == '\0')
+        return true;
+    for (hosts += strspn(hosts, ", "); *hosts != '\0'; hosts += name + strspn(hosts + name, ", ")) {
+        name = strcspn(hosts, ", ");
+        if (name == len && strncasecmp(hosts, host, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* --- Which page --- */
 
 static bool is_area(const char *text, size_t len)
@@ -234,12 +250,13 @@ static void read_head(struct web_request *request, const struct web_request_rule
     web_params_cookies(request->arena, header(request, "cookie"), &request->cookies);
 }
 
-static enum tg_class read_target(struct web_request *request, struct tg_error *err)
+static enum tg_class read_target(struct web_request *request,
+                                 const struct web_request_rules *rules, struct tg_error *err)
 {
     const char *query = param(request, "QUERY_STRING");
     enum tg_class class;
 
-    if (!is_host(header(request, "host")))
+    if (!is_host(header(request, "host")) || !is_own_host(header(request, "host"), rules->hosts))
         return tg_fail(err, TG_CLASS_INVALID, "bad_host", "this is no host name");
     request->host = header(request, "host");
     class = read_path(request, err);
@@ -263,7 +280,7 @@ enum tg_class web_request_read(struct web_gate *gate, struct tg_arena *arena,
     tg_buf_init(&bytes, WEB_BODY_BYTES_MOST);
     class = read_bytes(ret, &bytes, err);
     if (class == TG_OK)
-        class = read_target(ret, err);
+        class = read_target(ret, rules, err);
     if (class == TG_OK)
         class = take_body(ret, &bytes, err);
     if (bytes.len > 0)

@@ -40,6 +40,7 @@ struct web_request {
 struct web_request_rules {
     const struct tg_cidr *proxies; /* whose X-Forwarded-… count */
     size_t proxy_count;
+    const char *hosts; /* names with commas between; "": any */
 };
 /* <ret> is usable for an error page after a failure too. */
 enum tg_class web_request_read(struct web_gate *gate, struct tg_arena *arena,

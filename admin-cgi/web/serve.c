@@ -196,7 +196,8 @@ void web_serve(struct web_site *site, struct web_gate *gate)
                             .arena = arena,
                             .status = 200,
                             .who = {.username = "", .role_name = "", .zone = "UTC"}};
-    const struct web_request_rules rules = {site->proxies, site->proxy_count};
+    const struct web_request_rules rules = {site->proxies, site->proxy_count,
+                                            tg_conf_text(site->conf, TG_OPTION_CONSOLE_HOSTS)};
     enum tg_class class;
 
     tg_buf_init(&page.doc, 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 import resource
@@ -13,7 +14,7 @@ import pytest
 
 from conftest import ADMIN, PASSWORD, Person, numbers
 from harness.console import BASE, Browser, ConsoleApache, Reply, run_cgi
-from harness.gateway import render
+from harness.gateway import SOURCE, render
 from harness.stack import Stack
 from test_matrix import name_of, routes
 
@@ -198,6 +199,20 @@ def test_unknown_names_get_the_same_answer_and_the_same_work(
     assert min(seconds for seconds, _ in unknown) > 0.5 * least
 
 
+def test_four_passwords_at_once_and_no_more(people: Callable[..., Person], stack: Stack) -> None:
+    person = people(log_in=False)
+    folder = SOURCE / "admin-cgi" / "templates"
+    held = [open(folder / f"{name}.html") for name in ("layout", "login", "error", "form")]
+    for file in held:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    busy = guess(stack, person.name, person.password, "192.0.2.1")
+    assert busy.status == 503 and busy.json["error"]["code"] == "login_busy"
+    held.pop().close()
+    assert guess(stack, person.name, person.password, "192.0.2.1").status == 200
+    for file in held:
+        file.close()
+
+
 # --- S17, S18: texts that reach the database ------------------------------------------------------
 
 
@@ -256,11 +271,28 @@ def test_no_page_repeats_the_host_header(console: ConsoleApache, stack: Stack) -
     assert moved.header("location") == BASE + "login.cgi?next=users.cgi"
 
 
+def test_hosts_may_be_named(stack: Stack, tmp_path) -> None:
+    conf = tmp_path / "hosts.conf"
+    conf.write_text(
+        render({**stack.site.settings, "console.hosts": "console.example, [::1],10.0.0.1"})
+    )
+
+    def status(host: str) -> int:
+        return run_cgi(
+            stack.site, "login.cgi", TOLLGATE_CONF=str(conf), HTTP_HOST=host
+        ).status
+
+    for host in ("console.example", "Console.Example:8443", "[::1]:8080", "10.0.0.1"):
+        assert status(host) == 200, host
+    for host in ("console.example.evil", "evil", "[::2]", "10.0.0.10", "sole.example", ","):
+        assert status(host) == 400, host
+
+
 def test_the_way_back_after_a_login_is_a_page_of_ours(stack: Stack, root: Browser) -> None:
     for next_page in ("https://evil.example", "//evil.example", "users.cgi/../..", "a.cgi\\x",
                       "javascript:alert(1)", "login.cgi/out", "users.cgi?x"):  # fmt: skip
         reply = run_cgi(stack.site, f"login.cgi?next={quote(next_page)}")
-        assert 'name="next" value="account.cgi"' in reply.text, next_page
+        assert 'name="next" value=""' in reply.text, next_page
     reply = run_cgi(stack.site, "login.cgi?next=users.cgi%2F7")
     assert 'name="next" value="users.cgi/7"' in reply.text
 

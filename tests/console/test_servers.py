@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from conftest import ADMIN, PASSWORD, numbers
 from harness.console import BASE, Browser, ConsoleApache, ConsoleFastCgi
+from harness.fcgi import FcgiClient
+from harness.procs import children, eventually
 from harness.stack import Stack
 from harness.webservers import SERVERS
 
@@ -102,3 +106,28 @@ def test_a_stray_program_name_starts_nothing(port: int) -> None:
     for path in ("login", "../tollgatectl", "%2e%2e/tollgatectl", "login.cgi.bak", "Login.cgi"):
         reply = browser.get(BASE + path)
         assert reply.status in (400, 403, 404) or reply.body == b"", path
+
+
+def test_the_server_of_its_own_reads_its_conf_again(stack: Stack) -> None:
+    directory = stack.directory / "reload"
+    directory.mkdir()
+    program = ConsoleFastCgi(stack.site, directory)
+    program.start()
+    client = FcgiClient(f"unix:{program.socket}")
+
+    def status() -> int:
+        headers = [("Host", "other.example")]
+        return client.request("GET", "/api/login", headers).status
+
+    try:
+        eventually("it answers", lambda: status() == 200)
+        before = set(children(program.process.pid))
+        stack.site.write_conf(console__hosts="console.example")
+        program.process.signal(signal.SIGHUP)
+        eventually("it knows its name", lambda: status() == 400)
+        eventually("all are new", lambda: not before & set(children(program.process.pid)))
+        os.kill(next(iter(children(program.process.pid))), signal.SIGKILL)
+        eventually("the killed one is replaced", lambda: len(children(program.process.pid)) == 2)
+    finally:
+        stack.site.write_conf()
+        program.stop()

@@ -148,3 +148,20 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/headers/number \
 	tests/fuzz/corpus/headers/odd \
 	tests/fuzz/corpus/headers/exp
+
+check_PROGRAMS += fuzz-web_form fuzz-web_template
+fuzz_web_form_SOURCES = tests/fuzz/web_form.c $(FUZZ_SOURCES)
+fuzz_web_form_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"web_form"'
+fuzz_web_form_LDADD = $(CONSOLE_LIBS) $(FUZZ_LIBS)
+fuzz_web_template_SOURCES = tests/fuzz/web_template.c $(FUZZ_SOURCES)
+fuzz_web_template_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"web_template"'
+fuzz_web_template_LDADD = $(CONSOLE_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-web_form fuzz-web_template
+EXTRA_DIST += \
+	tests/fuzz/corpus/web_form/query \
+	tests/fuzz/corpus/web_form/json \
+	tests/fuzz/corpus/web_form/cookies \
+	tests/fuzz/corpus/web_form/escapes \
+	tests/fuzz/corpus/web_template/field \
+	tests/fuzz/corpus/web_template/all \
+	tests/fuzz/corpus/web_template/payload
