@@ -37,6 +37,8 @@ enum tg_class page_channel_new(struct web_page *page)
     bool again = page->request->method == WEB_POST;
 
     tg_json_put_str(&page->out, "title", "New channel");
+    web_put_link(page, "back", "channels.cgi");
+    tg_json_put_str(&page->out, "back_label", "Channels");
     if (!again && (word == NULL || !page_provider_fill(page, word))) {
         page->template_name = "channel_pick";
         page_put_providers(page);

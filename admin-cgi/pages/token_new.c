@@ -114,7 +114,7 @@ static void put_curl(struct web_page *page, const char *token, const char *model
 }
 
 static enum tg_class make(struct web_page *page, const struct tg_token_new *token,
-                          const char *model)
+                          const struct tg_person *owner, const char *model)
 {
     struct tg_apply apply = {.db = page->main_db, .actor = &page->actor, .arena = page->arena};
     struct tg_apply_token_made made;
@@ -129,6 +129,8 @@ static enum tg_class make(struct web_page *page, const struct tg_token_new *toke
     tg_json_put_int(&page->out, "id", made.id);
     tg_json_put_str(&page->out, "name", token->name);
     tg_json_put_str(&page->out, "token", made.text);
+    tg_json_put_int(&page->out, "user_id", owner->id);
+    tg_json_put_bool(&page->out, "no_quota", owner->quota <= 0);
     put_curl(page, made.text, model);
     tg_wipe(made.text, sizeof made.text);
     return TG_OK;
@@ -158,5 +160,5 @@ enum tg_class page_token_add(struct web_page *page)
     if (class != TG_OK)
         return class;
     token.user_id = owner->id;
-    return make(page, &token, model);
+    return make(page, &token, owner, model);
 }
