@@ -75,6 +75,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/price_form.c admin-cgi/pages/price_form.h \
 	admin-cgi/pages/prices.c \
 	admin-cgi/pages/price_tools.c \
+	admin-cgi/pages/csv.c admin-cgi/pages/csv.h \
 	admin-cgi/pages/logs.c \
 	admin-cgi/pages/audit.c \
 	admin-cgi/pages/settings.c \

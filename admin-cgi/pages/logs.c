@@ -5,10 +5,16 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "admin-cgi/pages/csv.h"
+#include "common/base/clock.h"
 #include "common/store/list_requests.h"
 #include "common/store/usage_sum.h"
 #include "common/store/user.h"
 #include "common/store/view.h"
+
+enum { USAGE_DAYS = 30, USAGE_DAYS_MOST = 366 };
+
+static const int64_t day_us = INT64_C(86400000000);
 
 static const struct web_field filter[] = {
     {.name = "from", .label = "From", .kind = WEB_TIME},
@@ -120,42 +126,75 @@ enum tg_class page_logs(struct web_page *page)
                : class;
 }
 
-/* Page by page, so that no answer is too long. A failure in the middle shows as a last line that is
- * no row. */
+static enum tg_class csv_page(struct web_page *page, const void *wanted, const struct tg_page *at,
+                              struct tg_csv *csv)
+{
+    return tg_csv_requests(page->log_db, wanted, at, csv, &page->err);
+}
+
 enum tg_class page_logs_csv(struct web_page *page)
 {
-    static const char broken[] = "broken off: the log database gave no answer\r\n";
     struct tg_request_filter wanted;
-    struct tg_page at = {.limit = TG_PAGE_MOST};
-    struct tg_buf piece;
-    struct tg_csv csv = {.out = &piece};
     struct tg_id id;
     enum tg_class class = read_filter(page, &id, &wanted);
 
+    return class == TG_OK ? page_csv_send(page, "requests.csv", csv_page, &wanted) : class;
+}
+
+/* ---- usage by day, user, token, model and channel ---- */
+
+static const struct web_field usage_filter[] = {
+    {.name = "from", .label = "From", .kind = WEB_DAY},
+    {.name = "to", .label = "To", .kind = WEB_DAY},
+    {.name = "user", .label = "User", .kind = WEB_TEXT, .most = 64},
+};
+const struct web_form_def page_logs_usage_filter = {
+    .fields = usage_filter, .count = TG_COUNT_OF(usage_filter), .in_query = true};
+
+/* Whole days of UTC, since the file's days are. */
+static enum tg_class read_days(struct web_page *page, struct tg_usage_filter *ret)
+{
+    int64_t from = web_number(page, "from"), to = web_number(page, "to");
+
+    to = (to != 0 ? to : tg_unix_us()) / day_us * day_us + day_us;
+    from = from != 0 ? from / day_us * day_us : to - USAGE_DAYS * day_us;
+    if (from >= to || to - from > USAGE_DAYS_MOST * day_us)
+        return web_refuse(page, "from", "at most 366 days, the first before the last");
+    *ret = (struct tg_usage_filter){.from_unix_us = from, .to_unix_us = to};
+    return find_user(page, &ret->user_id);
+}
+
+enum tg_class page_logs_usage(struct web_page *page)
+{
+    struct tg_usage_filter span, day;
+    struct tg_buf piece;
+    struct tg_usage_csv csv = {.head = true, .out = &piece};
+    enum tg_class class = read_days(page, &span);
+
+    if (class == TG_OK)
+        class = web_log(page);
     if (class != TG_OK)
         return class;
+    csv.names_db = page->main_db;
     tg_buf_init(&piece, 0);
-    class = tg_csv_requests(page->log_db, &wanted, &at, &csv, &page->err);
-    if (class != TG_OK)
-        goto out;
-    web_stream_begin(page, "text/csv; charset=utf-8", "requests.csv");
-    while (class == TG_OK) {
-        char place[TG_CURSOR_TEXT];
-
-        web_stream(page, tg_buf_text(&piece), piece.len);
+    for (day = span; day.from_unix_us < span.to_unix_us && class == TG_OK;
+         day.from_unix_us = day.to_unix_us) {
+        day.to_unix_us = day.from_unix_us + day_us;
+        class = tg_usage_csv(page->log_db, &day, &csv, &page->err);
+        if (class == TG_OK && csv.head)
+            web_stream_begin(page, "text/csv; charset=utf-8", "usage.csv");
+        if (class == TG_OK)
+            web_stream(page, tg_buf_text(&piece), piece.len);
+        else if (!csv.head)
+            page_csv_broken(page);
         tg_buf_reset(&piece);
-        if (csv.next[0] == '\0')
-            break;
-        memcpy(place, csv.next, sizeof place);
-        at.after = place;
-        class = tg_csv_requests(page->log_db, &wanted, &at, &csv, &page->err);
+        csv.head = false;
     }
-    if (class != TG_OK)
-        web_stream(page, broken, strlen(broken));
-out:
     tg_buf_done(&piece);
     return class;
 }
+
+/* ---- one request ---- */
 
 /* The name of the request's user, who stands in the other database. */
 static enum tg_class put_username(struct web_page *page, const struct tg_buf *request)

@@ -22,6 +22,13 @@ struct tg_page {
     const char *after; /* "next" of the page before; NULL or "": the first page */
 };
 
+/* A page as CSV (RFC 4180): a cell that a spreadsheet would run gets a ' in front; the first page
+ * begins with the columns' names. */
+struct tg_csv {
+    struct tg_buf *out;
+    char next[TG_CURSOR_TEXT]; /* out: the cursor to go on with, "" at the end */
+};
+
 /* Sorts: id (default, newest first: "-id"), username, quota, used_quota. */
 struct tg_user_filter {
     const char *search; /* part of the name */
@@ -94,5 +101,8 @@ struct tg_audit_filter {
 enum tg_class tg_list_audit(struct tg_db *db, const struct tg_audit_filter *filter,
                             const struct tg_page *page, struct tg_json_writer *out,
                             struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
+enum tg_class tg_csv_audit(struct tg_db *db, const struct tg_audit_filter *filter,
+                           const struct tg_page *page, struct tg_csv *csv, struct tg_error *err)
+    must_check non_null(1, 2, 3, 4, 5);
 
 #endif

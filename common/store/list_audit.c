@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/store/csv.h"
 #include "common/store/read.h"
 
 #define AUDIT(WHICH) \
@@ -50,9 +51,9 @@ static void action_pattern(const char *action, struct tg_buf *ret)
         tg_buf_char(ret, '%');
 }
 
-enum tg_class tg_list_audit(struct tg_db *db, const struct tg_audit_filter *filter,
-                            const struct tg_page *page, struct tg_json_writer *out,
-                            struct tg_error *err)
+static enum tg_class each(struct tg_db *db, const struct tg_audit_filter *filter,
+                          const struct tg_page *page, struct tg_list_visit *visit,
+                          struct tg_error *err)
 {
     char from[TG_TIME_TEXT], to[TG_TIME_TEXT];
     struct tg_db_value object = tg_list_text(filter->object_id), until;
@@ -75,8 +76,50 @@ enum tg_class tg_list_audit(struct tg_db *db, const struct tg_audit_filter *filt
     const struct tg_list_query query = {of_object ? &audit_of_object : &audit, filters,
                                         TG_COUNT_OF(filters), page};
 
-    class = tg_list_write(db, &query, out, err);
+    class = tg_list_each(db, &query, visit, err);
     tg_buf_done(&action);
+    return class;
+}
+
+static void write_row(void *context, const struct tg_db_rows *rows)
+{
+    tg_columns_row(context, audit_columns, TG_COUNT_OF(audit_columns), rows);
+}
+
+enum tg_class tg_list_audit(struct tg_db *db, const struct tg_audit_filter *filter,
+                            const struct tg_page *page, struct tg_json_writer *out,
+                            struct tg_error *err)
+{
+    struct tg_list_visit visit = {.row = write_row, .context = out};
+    enum tg_class class;
+
+    tg_json_key(out, "rows");
+    tg_json_begin_array(out);
+    class = each(db, filter, page, &visit, err);
+    tg_json_end_array(out);
+    tg_json_put_str(out, "next", class == TG_OK && visit.next[0] != '\0' ? visit.next : NULL);
+    return class;
+}
+
+static void csv_row(void *context, const struct tg_db_rows *rows)
+{
+    tg_csv_row(context, audit_columns, TG_COUNT_OF(audit_columns), rows);
+    tg_csv_end(context);
+}
+
+enum tg_class tg_csv_audit(struct tg_db *db, const struct tg_audit_filter *filter,
+                           const struct tg_page *page, struct tg_csv *csv, struct tg_error *err)
+{
+    struct tg_list_visit visit = {.row = csv_row, .context = csv->out};
+    enum tg_class class;
+
+    if (page->after == NULL || page->after[0] == '\0') {
+        tg_csv_head(csv->out, audit_columns, TG_COUNT_OF(audit_columns));
+        tg_csv_end(csv->out);
+    }
+    class = each(db, filter, page, &visit, err);
+    if (class == TG_OK)
+        memcpy(csv->next, visit.next, sizeof csv->next);
     return class;
 }
 

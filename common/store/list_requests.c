@@ -2,11 +2,11 @@
 #include "common/store/list_requests.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
+#include "common/store/csv.h"
+#include "common/store/names.h"
 #include "common/store/paging.h"
 #include "common/store/read.h"
 
@@ -218,56 +218,25 @@ static enum tg_class each(struct tg_db *log, struct reading *reading, struct tg_
 
 /* ---- JSON ---- */
 
-enum { NAME_TEXT = 260 };
-
-/* A page has few users and channels: each is asked for once. */
-struct name {
-    const char *sql;
-    int64_t id;
-    char text[NAME_TEXT];
-};
 struct writing {
     struct tg_json_writer *out;
-    struct tg_db *names_db;
+    struct tg_names *names; /* NULL: without */
     size_t column_count;
-    struct name names[2 * TG_PAGE_MOST];
-    size_t count;
 };
-
-static const char *name_of(struct writing *writing, const char *sql, int64_t id)
-{
-    struct name *name = writing->names;
-    struct tg_db_rows *rows;
-
-    for (size_t i = 0; i < writing->count; i++, name++)
-        if (name->id == id && name->sql == sql)
-            return name->text;
-    tg_assert(writing->count < TG_COUNT_OF(writing->names));
-    writing->count++;
-    name->sql = sql;
-    name->id = id;
-    name->text[0] = '\0';
-    if (id == 0 || tg_db_select(writing->names_db, sql, &TG_DB_I(id), 1, &rows) != TG_OK)
-        return name->text; /* names are a help, no more */
-    if (tg_db_next(rows))
-        snprintf(name->text, sizeof name->text, "%s", tg_db_text(rows, 0));
-    tg_db_rows_free(rows);
-    return name->text;
-}
 
 static void write_row(void *context, const struct tg_db_rows *rows)
 {
-    static const char users[] = "SELECT username FROM users WHERE id = ?";
-    static const char channels[] = "SELECT name FROM channels WHERE id = ?";
     struct writing *writing = context;
     struct tg_json_writer *out = writing->out;
 
     tg_json_begin_object(out);
     tg_columns_members(out, columns, writing->column_count, rows);
-    if (writing->names_db != NULL) {
-        tg_json_put_str(out, "username", name_of(writing, users, tg_db_int(rows, USER_COLUMN)));
-        tg_json_put_str(out, "channel_name",
-                        name_of(writing, channels, tg_db_int(rows, CHANNEL_COLUMN)));
+    if (writing->names != NULL) {
+        tg_json_put_str(out, "username",
+                        tg_names_get(writing->names, TG_NAME_USER, tg_db_int(rows, USER_COLUMN)));
+        tg_json_put_str(
+            out, "channel_name",
+            tg_names_get(writing->names, TG_NAME_CHANNEL, tg_db_int(rows, CHANNEL_COLUMN)));
     }
     tg_json_end_object(out);
 }
@@ -290,18 +259,18 @@ enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter
                                struct tg_error *err)
 {
     struct reading reading = {.filter = filter, .page = page};
-    struct writing *writing = tg_calloc(1, sizeof *writing);
-    struct tg_list_visit visit = {.row = write_row, .context = writing};
+    struct writing writing = {
+        .out = out,
+        .names = filter->names_db != NULL ? tg_names_new(filter->names_db) : NULL,
+        .column_count = filter->own ? OWN_COLUMNS : TG_COUNT_OF(columns)};
+    struct tg_list_visit visit = {.row = write_row, .context = &writing};
     enum tg_class class;
 
-    writing->out = out;
-    writing->names_db = filter->names_db;
-    writing->column_count = filter->own ? OWN_COLUMNS : TG_COUNT_OF(columns);
     tg_json_key(out, "rows");
     tg_json_begin_array(out);
     class = each(log, &reading, &visit, err);
     tg_json_end_array(out);
-    free(writing);
+    tg_names_free(writing.names);
     write_searched(out, class == TG_OK ? reading.from : "");
     tg_json_put_str(out, "next", class == TG_OK && visit.next[0] != '\0' ? visit.next : NULL);
     return class;
@@ -309,62 +278,10 @@ enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter
 
 /* ---- CSV ---- */
 
-/* In quotes where it needs them; what a spreadsheet would take for a formula is made a text. */
-static void csv_text(struct tg_buf *out, const char *text)
-{
-    bool formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
-
-    if (!formula && strpbrk(text, ",\"\r\n") == NULL) {
-        tg_buf_str(out, text);
-        return;
-    }
-    tg_buf_str(out, formula ? "\"'" : "\"");
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            tg_buf_char(out, '"');
-        tg_buf_char(out, *text);
-    }
-    tg_buf_char(out, '"');
-}
-
-static void csv_cell(struct tg_buf *out, const struct tg_column *column,
-                     const struct tg_db_rows *rows, int at)
-{
-    char text[TG_ID_TEXT];
-    struct tg_id id;
-
-    if (tg_db_is_null(rows, at))
-        return;
-    switch (column->kind) {
-    case TG_UUID:
-        memcpy(id.bytes, tg_db_bytes(rows, at).ptr, TG_ID_BYTES);
-        tg_id_format(&id, text);
-        tg_buf_str(out, text);
-        break;
-    case TG_TIME:
-        tg_time_format(tg_store_time(rows, at), text);
-        tg_buf_str(out, text);
-        break;
-    case TG_INT:
-    case TG_FLAG:
-    case TG_QUOTA:
-        tg_buf_int(out, tg_db_int(rows, at));
-        break;
-    default:
-        csv_text(out, tg_db_text(rows, at));
-    }
-}
-
 static void csv_row(void *context, const struct tg_db_rows *rows)
 {
-    struct tg_buf *out = context;
-
-    for (size_t i = 0; i < TG_COUNT_OF(columns); i++) {
-        if (i > 0)
-            tg_buf_char(out, ',');
-        csv_cell(out, &columns[i], rows, (int)i);
-    }
-    tg_buf_str(out, "\r\n");
+    tg_csv_row(context, columns, TG_COUNT_OF(columns), rows);
+    tg_csv_end(context);
 }
 
 enum tg_class tg_csv_requests(struct tg_db *log, const struct tg_request_filter *filter,
@@ -376,10 +293,10 @@ enum tg_class tg_csv_requests(struct tg_db *log, const struct tg_request_filter 
     bool first = page->after == NULL || page->after[0] == '\0';
     enum tg_class class;
 
-    for (size_t i = 0; first && i < TG_COUNT_OF(columns); i++)
-        tg_buf_printf(csv->out, "%s%s", i > 0 ? "," : "", columns[i].name);
-    if (first)
-        tg_buf_str(csv->out, "\r\n");
+    if (first) {
+        tg_csv_head(csv->out, columns, TG_COUNT_OF(columns));
+        tg_csv_end(csv->out);
+    }
     class = each(log, &reading, &visit, err);
     if (class == TG_OK)
         snprintf(csv->next, sizeof csv->next, "%s", visit.next);

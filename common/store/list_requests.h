@@ -30,12 +30,7 @@ struct tg_request_filter {
 enum tg_class tg_list_requests(struct tg_db *log, const struct tg_request_filter *filter,
                                const struct tg_page *page, struct tg_json_writer *out,
                                struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
-/* CSV (RFC 4180) of the same rows; a cell that a spreadsheet would run gets a ' in front. The
- * first page has the header too. */
-struct tg_csv {
-    struct tg_buf *out;
-    char next[TG_CURSOR_TEXT]; /* out: the cursor to go on with, "" at the end */
-};
+/* CSV of the same rows. */
 enum tg_class tg_csv_requests(struct tg_db *log, const struct tg_request_filter *filter,
                               const struct tg_page *page, struct tg_csv *csv,
                               struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);

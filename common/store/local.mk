@@ -54,6 +54,8 @@ libcommon_a_SOURCES += \
 	common/store/group_access.c \
 	common/store/group_view.c common/store/group_view.h \
 	common/store/columns.c common/store/columns.h \
+	common/store/csv.c common/store/csv.h \
+	common/store/names.c common/store/names.h \
 	common/store/paging.c common/store/paging.h common/store/list.h \
 	common/store/list_users.c \
 	common/store/list_routes.c \

@@ -4,6 +4,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/money.h"
+#include "common/store/csv.h"
+#include "common/store/names.h"
 #include "common/store/paging.h"
 #include "common/store/read.h"
 
@@ -161,6 +163,65 @@ enum tg_class tg_usage_by(struct tg_db *log, struct tg_arena *arena,
     }
     tg_db_rows_free(rows);
     *ret = (struct tg_usage_list){.part = wish->part, .rows = list, .count = count};
+    return TG_OK;
+}
+
+/* ---- CSV ---- */
+
+#define CSV_SQL(OWNER) \
+    "SELECT DATE_FORMAT(hour, '%Y-%m-%d') AS day, user_id, token_id, team, served_model, " \
+    "channel_id, " SUM("requests") ", " SUM("errors") ", " SUM("fallbacks") ", " SUM("input") \
+    ", " SUM("cache_read") ", " SUM("cache_write_5m") ", " SUM("cache_write_1h") ", " \
+    SUM("output") ", " SUM("reasoning") ", " SUM("image") ", " SUM("audio_in") ", " \
+    SUM("audio_out") ", " SUM("tool_calls") ", " SUM("quota") FROM(OWNER) \
+    " GROUP BY day, user_id, token_id, team, served_model, channel_id " \
+    "ORDER BY day, user_id, token_id, team, served_model, channel_id"
+static const struct tg_column csv_columns[] = {
+    {"day", TG_TEXT}, {"user_id", TG_INT}, {"token_id", TG_INT}, {"team", TG_TEXT},
+    {"served_model", TG_TEXT}, {"channel_id", TG_INT}, {"requests", TG_INT}, {"errors", TG_INT},
+    {"fallbacks", TG_INT}, {"input", TG_INT}, {"cache_read", TG_INT}, {"cache_write_5m", TG_INT},
+    {"cache_write_1h", TG_INT}, {"output", TG_INT}, {"reasoning", TG_INT}, {"image", TG_INT},
+    {"audio_in", TG_INT}, {"audio_out", TG_INT}, {"tool_calls", TG_INT}, {"quota", TG_QUOTA}};
+enum { CSV_USER = 1, CSV_CHANNEL = 5 };
+
+static void csv_line(struct tg_buf *out, const struct tg_db_rows *rows, struct tg_names *names)
+{
+    int64_t channel_id = tg_db_int(rows, CSV_CHANNEL);
+
+    tg_csv_row(out, csv_columns, TG_COUNT_OF(csv_columns), rows);
+    tg_buf_char(out, ',');
+    tg_csv_text(out, tg_names_get(names, TG_NAME_USER, tg_db_int(rows, CSV_USER)));
+    tg_buf_char(out, ',');
+    tg_csv_text(out, tg_names_get(names, TG_NAME_CHANNEL, channel_id));
+    tg_buf_char(out, ',');
+    tg_csv_text(out, tg_names_get(names, TG_NAME_PROVIDER, channel_id));
+    tg_csv_end(out);
+}
+
+enum tg_class tg_usage_csv(struct tg_db *log, const struct tg_usage_filter *filter,
+                           const struct tg_usage_csv *csv, struct tg_error *err)
+{
+    struct tg_db_value values[FILTERS];
+    struct tg_names *names;
+    struct bounds bounds;
+    struct tg_db_rows *rows;
+    enum tg_class class;
+
+    fill(filter, &bounds, values);
+    class = tg_db_select(log, filter->user_id != 0 ? CSV_SQL(ONE_USER) : CSV_SQL(ANYBODY), values,
+                         FILTERS, &rows);
+    if (class != TG_OK)
+        return tg_store_failed(log, class, err);
+    if (csv->head) {
+        tg_csv_head(csv->out, csv_columns, TG_COUNT_OF(csv_columns));
+        tg_buf_str(csv->out, ",username,channel_name,provider");
+        tg_csv_end(csv->out);
+    }
+    names = tg_names_new(csv->names_db);
+    while (tg_db_next(rows))
+        csv_line(csv->out, rows, names);
+    tg_names_free(names);
+    tg_db_rows_free(rows);
     return TG_OK;
 }
 

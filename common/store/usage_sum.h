@@ -58,6 +58,17 @@ enum tg_class tg_usage_by(struct tg_db *log, struct tg_arena *arena,
                           const struct tg_usage_filter *filter, const struct tg_usage_wish *wish,
                           struct tg_usage_list *ret) must_check non_null(1, 2, 3, 4, 5);
 
+/* CSV of the sums by day (of UTC), user, token, team, model and channel, with names out of the main
+ * database. All rows of the span at once: ask day by day. */
+struct tg_usage_csv {
+    struct tg_db *names_db;
+    bool head; /* begin with the columns' names */
+    struct tg_buf *out;
+};
+enum tg_class tg_usage_csv(struct tg_db *log, const struct tg_usage_filter *filter,
+                           const struct tg_usage_csv *csv, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
+
 /* Labels for ids, from the main database; what is not there keeps "". */
 enum tg_class tg_usage_names(struct tg_db *main_db, struct tg_arena *arena,
                              struct tg_usage_list *list) must_check non_null(1, 2, 3);

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable
 
 from conftest import Person
@@ -23,6 +26,18 @@ def test_a_change_in_the_console_is_told_with_who_and_from_where(
     assert root.api("GET", "audit?actor=admin&action=user.").json["rows"]
     assert root.api("GET", "audit?actor=nobody-here").status == 422
     assert root.api("GET", "audit?object_id=1").status == 422
+
+
+def test_the_audit_log_as_csv(root: Browser, people: Callable[..., Person]) -> None:
+    person = people(log_in=False)
+    reply = root.get(BASE + f"audit.cgi/csv?object_type=user&object_id={person.id}")
+    assert reply.status == 200 and "audit.csv" in (reply.header("Content-Disposition") or "")
+    rows = list(csv.DictReader(io.StringIO(reply.text)))
+    assert [row["action"] for row in rows] == ["user.add"]
+    assert json.loads(rows[0]["after_json"])["username"] == person.name
+    whole = list(csv.DictReader(io.StringIO(root.get(BASE + "audit.cgi/csv").text)))
+    ids = [int(row["id"]) for row in whole]
+    assert ids == sorted(set(ids), reverse=True) and len(ids) > 3
 
 
 def test_no_secret_is_in_the_audit_log(root: Browser, people: Callable[..., Person]) -> None:

@@ -110,6 +110,20 @@ def test_requests_as_csv(root: Browser, served: Served) -> None:
     assert {row["request_id"] for row in rows} == {served.good, served.bad}
 
 
+def test_usage_as_csv(root: Browser, served: Served) -> None:
+    reply = root.get(BASE + f"logs.cgi/usage?user={served.account.name}")
+    assert reply.status == 200 and "usage.csv" in (reply.header("Content-Disposition") or "")
+    rows = list(csv.DictReader(io.StringIO(reply.text)))
+    assert rows and {row["username"] for row in rows} == {served.account.name}
+    (row,) = [row for row in rows if row["served_model"] == "m-ref"]
+    assert row["requests"] == "1" and row["channel_name"] == "main" and row["provider"] == "openai"
+    assert int(row["quota"]) > 0
+    empty = root.get(BASE + "logs.cgi/usage?from=2020-01-01&to=2020-01-02").text
+    assert empty.startswith("day,user_id,") and empty.count("\n") == 1
+    for query in ("from=2020-01-01", "from=2020-01-02&to=2020-01-01", "from=x"):
+        assert root.api("GET", f"logs/usage?{query}").status == 422
+
+
 def test_csv_of_more_than_a_page(root: Browser, stack: Stack, served: Served) -> None:
     count = 1203
     stack.site.log_sql(
@@ -151,7 +165,7 @@ def test_ones_own_requests_without_what_is_the_operators(
 
 def test_the_log_is_not_for_ordinary_users(people: Callable[..., Person], served: Served) -> None:
     user = people()
-    for path in ("logs", "logs/csv", f"logs/{served.good}"):
+    for path in ("logs", "logs/csv", "logs/usage", f"logs/{served.good}"):
         assert user.browser.api("GET", path).status == 403
 
 
