@@ -293,7 +293,7 @@ static void set_user(const struct tg_convert *context, const struct tg_json *req
     if (!tg_hub_text(request, "safety_identifier", &user) && !tg_hub_text(request, "user", &user))
         return;
     if (user.len > USER_MOST || memchr(user.ptr, '@', user.len) != NULL) {
-        tg_sha256_hex(user, hash);
+        tg_name_hash(user, hash);
         user = (struct tg_span){hash, sizeof hash - 1};
         tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "USER_HASHED", "user", "");
     }

@@ -104,7 +104,7 @@ static void set_user(const struct tg_convert *context, const struct tg_json *req
         !tg_hub_text(metadata, "user_id", &user))
         return;
     if (user.len > USER_MOST || memchr(user.ptr, '@', user.len) != NULL) {
-        tg_sha256_hex(user, hash);
+        tg_name_hash(user, hash);
         user = (struct tg_span){hash, sizeof hash - 1};
         tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "USER_HASHED", "metadata.user_id",
                     "");

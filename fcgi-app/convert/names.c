@@ -34,7 +34,7 @@ const char *tg_name_make(struct tg_arena *arena, struct tg_span name)
         return "_";
     if (name.len <= TG_NAME_MOST)
         return made;
-    tg_sha256_hex(name, hash);
+    tg_name_hash(name, hash);
     return tg_arena_printf(arena, "%.*s_%.*s", HEAD_KEPT, made, NAME_HASH, hash);
 }
 
@@ -44,6 +44,6 @@ const char *tg_call_id_make(struct tg_arena *arena, struct tg_span id, size_t mo
 
     if (is_plain(id) && id.len <= most)
         return tg_arena_strndup(arena, id.ptr, id.len);
-    tg_sha256_hex(id, hash);
+    tg_name_hash(id, hash);
     return tg_arena_printf(arena, "call_%.*s", ID_HASH, hash);
 }

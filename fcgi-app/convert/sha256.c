@@ -67,7 +67,7 @@ static void add_last(uint32_t state[8], const char *rest, size_t rest_len, uint6
         add_block(state, last + at);
 }
 
-void tg_sha256_hex(struct tg_span bytes, char ret[TG_SHA256_HEX])
+void tg_name_hash(struct tg_span bytes, char ret[TG_SHA256_HEX])
 {
     static const char digits[] = "0123456789abcdef";
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,

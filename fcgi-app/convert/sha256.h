@@ -13,6 +13,6 @@
 enum { TG_SHA256_HEX = 65 };
 
 /* Lower-case hex, NUL-terminated. */
-void tg_sha256_hex(struct tg_span bytes, char ret[TG_SHA256_HEX]) non_null(2);
+void tg_name_hash(struct tg_span bytes, char ret[TG_SHA256_HEX]) non_null(2);
 
 #endif
