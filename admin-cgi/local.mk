@@ -22,6 +22,7 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/audit.c \
 	admin-cgi/ctl/ledger.c \
 	admin-cgi/ctl/verify.c \
+	admin-cgi/ctl/code.c \
 	admin-cgi/ctl/config.c \
 	admin-cgi/ctl/secrets.c
 admin_cgi_tollgatectl_LDADD = $(COMMON_LIBS)

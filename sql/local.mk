@@ -5,6 +5,7 @@ nobase_dist_pkgdata_DATA += \
 	sql/main/202611301202_ledger_tables.sql \
 	sql/main/202611301203_system_tables.sql \
 	sql/main/202611302001_ledger_idempotency.sql \
+	sql/main/202611302002_ledger_codes.sql \
 	sql/main/202611301940_console_tables.sql \
 	sql/main/202611301950_price_facts.sql \
 	sql/log/202611301200_request_tables.sql \

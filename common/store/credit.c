@@ -59,37 +59,51 @@ static void note(struct tg_change *change, const struct tg_credit_new *credit,
     tg_buf_done(&after);
 }
 
+static bool is_fit(struct tg_change *change, const struct tg_credit_new *credit)
+{
+    if (change->class != TG_OK)
+        return false;
+    if (credit->amount_quota == 0 || credit->amount_quota > TG_QUOTA_MAX ||
+        credit->amount_quota < -TG_QUOTA_MAX)
+        change->class = tg_fail(change->err, TG_CLASS_INVALID, "invalid_amount",
+                                "the amount is 0 or out of bounds");
+    else if (strlen(credit->reason) > REASON_LIMIT)
+        change->class = tg_fail(change->err, TG_CLASS_INVALID, "invalid_reason",
+                                "a reason has at most %d bytes", REASON_LIMIT);
+    return change->class == TG_OK;
+}
+
+void tg_store_credit_put(struct tg_change *change, const struct tg_credit_new *credit,
+                         struct tg_entry *ret_entry)
+{
+    static const char sql[] =
+        "INSERT INTO credits (entry_id, user_id, amount_quota, kind, reason, actor_id)"
+        " VALUES (?,?,?,?,?,?)";
+    const struct tg_entry entry = {.id = tg_id_new(),
+                                   .kind = TG_ENTRY_CREDIT,
+                                   .user_id = credit->user_id,
+                                   .amount_quota = -credit->amount_quota,
+                                   .token_unlimited = -1};
+    const struct tg_db_value values[] = {TG_DB_B(entry.id.bytes, TG_ID_BYTES),
+                                         TG_DB_I(credit->user_id), TG_DB_I(credit->amount_quota),
+                                         TG_DB_S(credit->kind), TG_DB_S(credit->reason),
+                                         TG_DB_I(change->actor->user_id)};
+
+    if (!is_fit(change, credit))
+        return;
+    require_room(change, credit);
+    tg_change_run(change, sql, values, TG_COUNT_OF(values));
+    note(change, credit, &entry.id);
+    *ret_entry = entry;
+}
+
 enum tg_class tg_store_credit_add(struct tg_db *db, const struct tg_actor *actor,
                                   const struct tg_credit_new *credit, struct tg_entry *ret_entry,
                                   struct tg_error *err)
 {
-    struct tg_entry entry = {.id = tg_id_new(),
-                             .kind = TG_ENTRY_CREDIT,
-                             .user_id = credit->user_id,
-                             .amount_quota = -credit->amount_quota,
-                             .token_unlimited = -1};
-    const struct tg_db_value values[] = {TG_DB_B(entry.id.bytes, TG_ID_BYTES),
-                                         TG_DB_I(credit->user_id), TG_DB_I(credit->amount_quota),
-                                         TG_DB_S(credit->kind), TG_DB_S(credit->reason),
-                                         TG_DB_I(actor->user_id)};
     struct tg_change change;
-    enum tg_class class;
 
-    if (credit->amount_quota == 0 || credit->amount_quota > TG_QUOTA_MAX ||
-        credit->amount_quota < -TG_QUOTA_MAX)
-        return tg_fail(err, TG_CLASS_INVALID, "invalid_amount", "the amount is 0 or out of bounds");
-    if (strlen(credit->reason) > REASON_LIMIT)
-        return tg_fail(err, TG_CLASS_INVALID, "invalid_reason", "a reason has at most %d bytes",
-                       REASON_LIMIT);
     tg_change_begin(&change, db, actor, err);
-    require_room(&change, credit);
-    tg_change_run(&change,
-                  "INSERT INTO credits (entry_id, user_id, amount_quota, kind, reason, actor_id) "
-                  "VALUES (?,?,?,?,?,?)",
-                  values, TG_COUNT_OF(values));
-    note(&change, credit, &entry.id);
-    class = tg_change_end(&change);
-    if (class == TG_OK)
-        *ret_entry = entry;
-    return class;
+    tg_store_credit_put(&change, credit, ret_entry);
+    return tg_change_end(&change);
 }

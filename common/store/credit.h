@@ -23,5 +23,8 @@ struct tg_credit_new {
 enum tg_class tg_store_credit_add(struct tg_db *db, const struct tg_actor *actor,
                                   const struct tg_credit_new *credit, struct tg_entry *ret_entry,
                                   struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
+/* The same inside a change that does more (a code that is redeemed). */
+void tg_store_credit_put(struct tg_change *change, const struct tg_credit_new *credit,
+                         struct tg_entry *ret_entry) non_null(1, 2, 3);
 
 #endif

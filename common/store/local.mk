@@ -24,6 +24,7 @@ libcommon_a_SOURCES += \
 	common/store/movement.h common/store/movement.c \
 	common/store/ledger_export.h common/store/ledger_export.c \
 	common/store/idempotency.h common/store/idempotency.c \
+	common/store/code.h common/store/code.c \
 	common/store/offline.h common/store/offline.c \
 	common/store/offline_hold.h common/store/offline_hold.c \
 	common/store/log_batch.h common/store/log_batch.c \

@@ -21,6 +21,9 @@ class Crowd:
         self.stack = stack
         stack.simulator.behave("*", "ok", p=7, c=3)
         self.accounts = [stack.account(credit) for _ in range(accounts)]
+        waiting = "SELECT COUNT(*) FROM credits WHERE applied_at IS NULL"
+        applied = [["0"]]  # without Redis MySQL's balance decides, which follows
+        eventually("the credits are applied", lambda: stack.site.main_sql(waiting) == applied, 30)
         self.statuses: Counter[int] = Counter()
         self.served: Counter[str] = Counter()  # whole answers, by account
         self.samples: dict[int, bytes] = {}  # one answer of each status
