@@ -166,7 +166,7 @@ static enum tg_class read_days(struct web_page *page, struct tg_usage_filter *re
 
 enum tg_class page_logs_usage(struct web_page *page)
 {
-    struct tg_usage_filter span, day;
+    struct tg_usage_filter span = {.user_id = 0}, day;
     struct tg_buf piece;
     struct tg_usage_csv csv = {.head = true, .out = &piece};
     enum tg_class class = read_days(page, &span);
