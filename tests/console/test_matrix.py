@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from conftest import PASSWORD, Person
+from conftest import PASSWORD, Person, numbers
 from harness.console import Browser, ConsoleApache, Reply
 from harness.gateway import SOURCE, build_tree
 from harness.stack import Stack
@@ -90,8 +90,9 @@ def cast(console: ConsoleApache, stack: Stack) -> Iterator[Cast]:
     root = console.browser()
     assert root.login("admin", PASSWORD).status == 200
     people = {}
+    number = next(numbers)  # other modules use this cast too, each its own
     for role in ("user", "admin", "victim"):
-        name, password = f"matrix-{role}", "correct horse battery"
+        name, password = f"matrix-{role}-{number}", "correct horse battery"
         made = root.api(
             "POST",
             "users",
@@ -108,11 +109,11 @@ def cast(console: ConsoleApache, stack: Stack) -> Iterator[Cast]:
     victim = people.pop("victim")
     stack.site.main_sql(
         "INSERT INTO pats (user_id, fingerprint, name, scopes, authver)"
-        f" VALUES ({victim.id}, REPEAT('a', 64), 'x', 'profile:read', 1)"
+        f" VALUES ({victim.id}, SHA2('{victim.name}', 256), 'x', 'profile:read', 1)"
     )
     token = stack.site.ctl("token", "create", "--user", victim.name)
-    channel = stack.channel("matrix", ["m-matrix"])
-    request = "00000000-0000-7000-8000-00000000000a"
+    channel = stack.channel(f"matrix-{number}", ["m-matrix"])
+    request = f"00000000-0000-7000-8000-{number:012x}"
     stack.site.log_sql(
         "INSERT INTO request_log (request_id, created_at) VALUES"
         f" (UNHEX(REPLACE('{request}', '-', '')), '1970-01-01 00:00:01')"
