@@ -52,10 +52,14 @@ enum tg_class tg_channel_check_weight(int64_t weight, struct tg_error *err)
 enum tg_class tg_channel_check_key(const char *key, struct tg_error *err)
 {
     size_t len = strlen(key);
+    bool clean = true;
 
-    if (len == 0 || len > KEY_LIMIT || strpbrk(key, "\r\n") != NULL)
+    for (size_t i = 0; i < len; i++) /* it becomes part of a header */
+        clean = clean && (unsigned char)key[i] >= ' ' && key[i] != 0x7f;
+    if (len == 0 || len > KEY_LIMIT || !clean)
         return tg_fail(err, TG_CLASS_INVALID, "invalid_key",
-                       "a key is one line of at most %d bytes", KEY_LIMIT);
+                       "a key is one line of at most %d bytes, without control characters",
+                       KEY_LIMIT);
     return TG_OK;
 }
 

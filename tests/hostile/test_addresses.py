@@ -131,6 +131,20 @@ def test_metadata_is_refused_even_when_everything_is_allowed(stack: Stack, case:
         is_error(made.chat(), 503, "server_error", "no_channel")
 
 
+@pytest.mark.parametrize("key", ["sk-\x01a", "sk-a\x7f", "sk-\ta"])
+def test_fr128_a_key_with_control_characters_is_refused(stack: Stack, key: str) -> None:
+    name = f"never-{len(key)}-{ord(key[3])}"
+    with pytest.raises(CtlError):
+        stack.channel(name, ["m-never"], key=key)
+    assert stack.site.main_sql(f"SELECT COUNT(*) FROM channels WHERE name = '{name}'") == [["0"]]
+
+
+@pytest.mark.parametrize("model", ["m\r\nHost: x", "../../v1/files?x=", "m\0x", "m%0d%0a"])
+def test_fr128_a_model_name_splits_nothing(stack: Stack, account: Account, model: str) -> None:
+    assert account.chat(model).status in (400, 404)
+    assert stack.simulator.requests() == []
+
+
 # --- TLS ------------------------------------------------------------------------------------
 
 
