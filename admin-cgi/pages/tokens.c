@@ -17,10 +17,7 @@ static const struct web_choice filter_states[] = {
 /* --- The list --- */
 
 static const struct web_field filter[] = {
-    {.name = "search",
-     .label = "Name or last four characters",
-     .kind = WEB_TEXT,
-     .most = 64},
+    {.name = "search", .label = "Name, or its end", .kind = WEB_TEXT, .most = 64},
     {.name = "username", .label = "Account", .kind = WEB_TEXT, .most = 64},
     {.name = "status", .label = "Status", .kind = WEB_CHOICE, .choices = filter_states},
     {.name = "group_name", .label = "Group", .kind = WEB_TEXT, .most = 64},

@@ -44,13 +44,11 @@ def html_error(text: str) -> str:
 
 
 class Visitor(Person):
-    """`problems` has besides: HTML that is not valid, scripts in a page, pages that are too wide."""
+    """`problems` has besides: HTML that is not valid, scripts in pages, pages that are too wide."""
 
     def __init__(self, browser: Any, port: int, size: str = "desk", album: str = "") -> None:
         super().__init__(browser, f"http://127.0.0.1:{port}", size)
-        self.context.grant_permissions(
-            ["clipboard-read", "clipboard-write"], origin=self.base_url
-        )
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.base_url)
         self.album = album
         self.pictures = 0
 
