@@ -37,7 +37,8 @@ def test_fr113_no_pin_for_a_common_user(stack: Stack, account: Account) -> None:
     )
     assert account.token not in error["message"]
     for uri in (f"/v1/oneapi/proxy/{channel}/v1/chat/completions", f"/v1/proxy/{channel}"):
-        is_error(account.open(chat_body(), uri=uri).finish(), 404, "invalid_request_error", "unknown_url")
+        answer = account.open(chat_body(), uri=uri).finish()
+        is_error(answer, 404, "invalid_request_error", "unknown_url")
     for model in (f"{channel}/m-ref", f"channel-{channel}:m-ref"):
         is_error(account.chat(model), 404, "invalid_request_error", "model_not_found")
     assert stack.simulator.requests() == []
