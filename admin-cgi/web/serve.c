@@ -114,11 +114,9 @@ static void send_success(struct web_page *page)
 {
     tg_json_end_object(&page->out);
     tg_assert(!page->doc.failed);
-    if (page->request->wants_json)
-        send_bytes(page, page->status, json_type, &page->doc);
-    else if (page->location != NULL)
+    if (!page->request->wants_json && page->location != NULL)
         send_on(page, tg_arena_printf(page->arena, "%s%s", page->request->base, page->location));
-    else if (page->template_name != NULL)
+    else if (!page->request->wants_json && page->template_name != NULL)
         send_page(page, page->status, page->template_name);
     else
         send_bytes(page, page->status, json_type, &page->doc);

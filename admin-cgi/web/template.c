@@ -196,9 +196,7 @@ static struct tg_span text_of(struct renderer *renderer, const struct tg_json *v
     if (value == NULL || tg_json_type(value) == TG_JSON_NULL) {
         if (form == WEB_FORM_JSON)
             tg_buf_str(scratch, "null");
-    } else if (form == WEB_FORM_JSON) {
-        tg_json_print(value, scratch);
-    } else if (tg_json_string(value, &text)) {
+    } else if (form != WEB_FORM_JSON && tg_json_string(value, &text)) {
         if (form == WEB_FORM_TIME)
             web_show_time(scratch, text.ptr, renderer->rendering->zone);
         else
@@ -209,7 +207,8 @@ static struct tg_span text_of(struct renderer *renderer, const struct tg_json *v
         web_show_number(scratch, number);
     } else if (tg_json_int(value, &number) && form == WEB_FORM_SEC) {
         web_show_seconds(scratch, number);
-    } else if (tg_json_type(value) != TG_JSON_OBJECT && tg_json_type(value) != TG_JSON_ARRAY) {
+    } else if (form == WEB_FORM_JSON || (tg_json_type(value) != TG_JSON_OBJECT &&
+                                         tg_json_type(value) != TG_JSON_ARRAY)) {
         tg_json_print(value, scratch);
     }
     return (struct tg_span){tg_buf_text(scratch), scratch->len};
