@@ -214,7 +214,7 @@ static struct tg_apply apply_of(struct links *links)
     return (struct tg_apply){.kv = links->kv,
                              .db = links->db,
                              .shard = SHARD,
-                             .batch_count = (size_t)(1 + dice(5)),
+                             .batch_count = world.quiet ? 1000 : (size_t)(1 + dice(5)),
                              .answer_us = ANSWER_US,
                              .err = &links->err};
 }
@@ -356,7 +356,7 @@ void act_log(struct actor *actor)
     actor->process->log_busy = true;
     db = take_db(actor->process);
     tg_assert(tg_db_acquire(world.log_pool, tg_now_us() + ANSWER_US, &log_db, NULL) == TG_OK);
-    (void)!tg_log_batch_move(db, log_db, 4, &moved, NULL);
+    (void)!tg_log_batch_move(db, log_db, world.quiet ? 200 : 4, &moved, NULL);
     tg_db_release(log_db);
     tg_db_release(db);
     actor->process->log_busy = false;

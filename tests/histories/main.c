@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 400, CHECK_EVERY = 20, STEP_US = 1000, SHRINK_SECONDS = 60, ROUNDS = 16 };
+enum { STEPS = 400, CHECK_EVERY = 30, STEP_US = 1000, SHRINK_SECONDS = 60, ROUNDS = 16 };
 
 static bool skipped[STEPS];
 
@@ -175,18 +175,18 @@ static void come_to_rest(void)
         if (i == ROUNDS / 2)
             world.now_us += INT64_C(1000000000);
         actor_finish("rebuild", act_rebuild, &world.daemons[0], 0);
-        for (int j = 0; j < 6; j++)
+        for (int j = 0; j < 2; j++)
             actor_finish("apply", act_apply, &world.daemons[0], 0);
         for (int j = 0; j < NODES; j++) {
             actor_finish("replay", act_replay, &world.daemons[j], 0);
             actor_finish("sweep", act_sweep, &world.daemons[j], 0);
         }
-        for (int j = 0; j < 6; j++)
+        for (int j = 0; j < 2; j++)
             actor_finish("apply", act_apply, &world.daemons[1], 0);
         actor_finish("trim", act_trim, &world.daemons[0], 0);
         actor_finish("log", act_log, &world.daemons[0], 0);
     }
-    for (int j = 0; j < 30; j++)
+    for (int j = 0; j < 4; j++)
         actor_finish("log", act_log, &world.daemons[0], 0);
 }
 

@@ -195,6 +195,22 @@ static void an_entry_repeated_in_the_journal_is_applied_once(void **state)
     site_is_clean(site);
 }
 
+/* More than one question of a shard has room for. */
+static void a_shard_of_many_accounts_is_compared_whole(void **state)
+{
+    char sql[256];
+
+    (void)state;
+    for (int id = 129; id < 129 + 64 * 300; id += 64) {
+        snprintf(sql, sizeof sql, "INSERT INTO users (id, username) VALUES (%d, 'many%d')", id, id);
+        books_run(site->books, sql);
+    }
+    assert_true(site_audit(site)->clean);
+    assert_int_equal(site_audit(site)->users, 303);
+    books_run(site->books, "UPDATE users SET quota = quota + 1 WHERE id = 129");
+    is_red("user", "ledger");
+}
+
 static void a_shard_that_is_off_is_not_called_clean(void **state)
 {
     const struct tg_audit_report *report;
@@ -286,6 +302,7 @@ int main(void)
         cmocka_unit_test(faults_of_the_live_ledger_turn_it_red),
         cmocka_unit_test_setup(a_charge_repeated_under_a_new_id_stays_red_when_applied, some_life),
         cmocka_unit_test_setup(an_entry_repeated_in_the_journal_is_applied_once, some_life),
+        cmocka_unit_test_setup(a_shard_of_many_accounts_is_compared_whole, some_life),
         cmocka_unit_test_setup(a_shard_that_is_off_is_not_called_clean, some_life),
         cmocka_unit_test_setup(it_is_clean_at_every_moment_under_load, some_life),
     };
