@@ -161,8 +161,11 @@ def test_a_limit_goes_through_the_books(
     eventually("nothing is left for it", lambda: account.chat().status != 200, 6)
     person.browser.visit(BASE + f"tokens.cgi/{account.token_id}/limit")
     page = person.browser.submit("/limit", limit="")
-    assert page.status == 200 and "no limit of its own" in page.text
+    assert page.status == 200 and "The limit is set" in page.text
     eventually("it spends again", lambda: account.chat().status == 200, 6)
+    shown = person.browser.visit
+    path_of_page = BASE + f"tokens.cgi/{account.token_id}"
+    eventually("it is shown", lambda: "no limit of its own" in shown(path_of_page).text, 15)
     for wrong in ("-1", "much", "0.0000001"):
         reply = person.browser.api("POST", path, {"limit": wrong})
         assert reply.status == 422 and "limit" in reply.json["error"]["fields"], wrong
