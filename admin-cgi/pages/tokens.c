@@ -275,6 +275,7 @@ enum tg_class page_token_limit(struct web_page *page)
     if (class == TG_OK)
         class = apply(page, &wish);
     if (class == TG_OK)
-        web_go(page, "The limit is set; it is seen here once the books have it.", "tokens.cgi/%lld", (long long)page->id);
+        web_go(page, "The limit is set; it is seen here once the books have it.",
+               "tokens.cgi/%lld", (long long)page->id);
     return class;
 }
