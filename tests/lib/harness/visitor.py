@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import html5lib
+import pytest
 from playwright.sync_api import sync_playwright
 
 from harness.chromium import PROGRAM, Person, shots
@@ -28,6 +30,8 @@ STRANGE = """() => {
 
 @contextmanager
 def chromium() -> Iterator[Any]:
+    if not Path(PROGRAM).exists():
+        pytest.skip("Chromium is not installed (package chromium)")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         yield browser
