@@ -150,11 +150,13 @@ enum tg_class page_token_add(struct web_page *page)
     const char *model = NULL;
     enum tg_class class = find_owner(page, &owner);
 
+    if (class != TG_OK)
+        return class;
+    tg_assert(owner != NULL);
     token.models = page_token_models(page, &token.model_count);
-    if (class == TG_OK && token.expires_unix_us != 0 && token.expires_unix_us <= tg_unix_us())
+    if (token.expires_unix_us != 0 && token.expires_unix_us <= tg_unix_us())
         return web_refuse(page, "expires_at", "a moment to come");
-    if (class == TG_OK)
-        class = page_token_check_group(page, owner->group_name, token.group_name);
+    class = page_token_check_group(page, owner->group_name, token.group_name);
     if (class == TG_OK)
         class = find_model(page, &token, owner->group_name, &model);
     if (class != TG_OK)

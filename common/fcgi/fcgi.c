@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/fcgi/input.h"
+#include "common/fcgi/memory_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -132,18 +132,6 @@ static void write_records(const struct tg_fcgi_records *records, struct tg_buf *
     tg_fcgi_record_head(out, TG_FCGI_TYPE_PARAMS, records->id, 0);
 }
 
-/* A file in memory that holds <bytes>, to be read from its start; -1: no descriptor is left. */
-static int memory_file(const struct tg_buf *bytes)
-{
-    int fd = memfd_create("tollgate-params", MFD_CLOEXEC);
-
-    if (fd >= 0 && pwrite(fd, bytes->data, bytes->len, 0) == (ssize_t)bytes->len)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 /* The library reads the parameters out of memory, and writes to the connection afterwards. */
 static bool hand_over(struct tg_fcgi *fcgi)
 {
@@ -153,7 +141,7 @@ static bool hand_over(struct tg_fcgi *fcgi)
 
     tg_buf_init(&bytes, 0);
     write_records(&fcgi->input.records, &bytes);
-    memory_fd = memory_file(&bytes);
+    memory_fd = tg_memory_file_take(&bytes);
     tg_buf_done(&bytes);
     tg_buf_done(&fcgi->input.records.params);
     if (memory_fd < 0)
@@ -162,7 +150,7 @@ static bool hand_over(struct tg_fcgi *fcgi)
     request->keepConnection = 1; /* or the library would close it before reading */
     if (FCGX_Accept_r(request) != 0)
         return false; /* and has closed the memory */
-    close(memory_fd);
+    tg_memory_file_give(memory_fd);
     FCGX_FreeStream(&request->in); /* 8 KiB that nobody reads from */
     request->ipcFd = fcgi->input.fd;
     return true;

@@ -33,7 +33,7 @@ enum tg_class tg_fold(const struct tg_replay *replay, struct tg_replay_item *ite
 {
     struct tg_cursor cursors[TG_SHARDS];
     struct tg_arena *arena = tg_arena_new();
-    struct tg_replay_item **mine = tg_arena_calloc(arena, count + 1, sizeof *mine);
+    struct tg_replay_item **mine = tg_arena_calloc(arena, count + 1, sizeof(void *));
     struct tg_apply apply = {.db = replay->db, .err = replay->err};
     enum tg_class class = tg_store_cursors(replay->db, cursors, replay->err);
 

@@ -136,6 +136,7 @@ static void read_lines(struct scan *scan, const char *text, size_t len)
     }
 }
 
+/* The offset is written while lines are read. NOLINTNEXTLINE(readability-non-const-parameter) */
 enum tg_class tg_spool_read(const char *path, int64_t *offset, tg_spool_visit_fn *visit,
                             void *context, int64_t *ret_torn)
 {

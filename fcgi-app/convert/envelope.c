@@ -29,7 +29,7 @@ static bool decode(struct tg_span text, struct tg_buf *out)
     int bits = 0;
 
     for (size_t i = 0; i < text.len; i++) {
-        const char *at = memchr(letters, text.ptr[i], 64);
+        const char *at = memchr(letters, text.ptr[i], sizeof letters - 1);
 
         if (at == NULL)
             return false;

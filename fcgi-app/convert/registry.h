@@ -32,7 +32,7 @@ struct tg_route {
 const struct tg_route *tg_route_find(enum tg_protocol client, enum tg_protocol upstream);
 char tg_route_grade(const struct tg_route *route) non_null(1); /* the worst of its steps */
 /* What is wrong with a table; NULL: nothing. */
-const char *tg_routes_check(const struct tg_route *routes, size_t count) non_null(1);
+const char *tg_routes_check(const struct tg_route *table, size_t count) non_null(1);
 /* The same of this program's own table: a program that has routes looks before it serves. */
 const char *tg_routes_problem(void);
 

@@ -70,14 +70,19 @@ static void put_record(int type, const char *content, size_t len)
     request_len += sizeof head + len;
 }
 
+static char *put(char *out, const char *bytes, size_t len)
+{
+    memcpy(out, bytes, len);
+    return out + len;
+}
+
 static size_t put_pair(char *out, const char *name, const char *value)
 {
     size_t name_len = strlen(name), value_len = strlen(value);
 
     out[0] = (char)name_len;
     out[1] = (char)value_len;
-    memcpy(out + 2, name, name_len);
-    memcpy(out + 2 + name_len, value, value_len);
+    put(put(out + 2, name, name_len), value, value_len);
     return 2 + name_len + value_len;
 }
 

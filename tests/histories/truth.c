@@ -259,7 +259,7 @@ static bool redis_is_right(void)
 {
     struct tg_moment_account accounts[2 * USERS + 1];
     struct tg_moment moment = {.accounts = accounts};
-    int64_t expected[2 * USERS + 1];
+    int64_t expected[2 * USERS + 1] = {0};
     struct tg_cursor cursors[TG_SHARDS];
     struct tg_error err;
     struct tg_shard_call call = {.kv = servers_link(), .shard = SHARD,

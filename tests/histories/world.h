@@ -100,14 +100,14 @@ void process_start(struct process *process);
 void process_kill(struct process *process);
 
 /* ---- actors */
-void actor_add(const char *what, void (*body)(struct actor *), struct process *process,
+void actor_add(const char *what, void (*act)(struct actor *), struct process *process,
                int64_t a);
 struct actor *actor_running(void);
 /* One move of the actor at <index>. */
 void actor_move(size_t index);
 void actor_drop(size_t index);
 /* Runs <body> to its end, alone. */
-void actor_finish(const char *what, void (*body)(struct actor *), struct process *process,
+void actor_finish(const char *what, void (*act)(struct actor *), struct process *process,
                   int64_t a);
 
 #endif

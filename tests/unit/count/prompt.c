@@ -107,6 +107,12 @@ static void without_encoders_everything_is_estimated(void **state)
     assert_int_equal(chat(body, "gpt-4o", NULL), 6 + (102 + 42 + 102 + 99) / 100);
 }
 
+static void put(char *text, size_t *at, const char *bytes, size_t len)
+{
+    memcpy(text + *at, bytes, len);
+    *at += len;
+}
+
 /* A prompt larger than any model reads does not cost seconds. */
 static void what_is_beyond_four_megabytes_is_estimated(void **state)
 {
@@ -121,10 +127,9 @@ static void what_is_beyond_four_megabytes_is_estimated(void **state)
     for (int message = 0; message < 2; message++) {
         const char *before = message == 0 ? begin : between;
 
-        memcpy(body + at, before, strlen(before));
-        at += strlen(before);
-        for (size_t i = 0; i < TEXT; i += 4, at += 4)
-            memcpy(body + at, " a1.", 4);
+        put(body, &at, before, strlen(before));
+        for (size_t i = 0; i < TEXT; i += 4)
+            put(body, &at, " a1.", 4);
     }
     memcpy(body + at, end, sizeof end);
     tokens = chat(body, "gpt-4o", encoders);

@@ -228,6 +228,7 @@ static void a_second_request_is_told_that_there_is_no_multiplexing(void **state)
 static void floods_are_refused_and_cost_no_memory(void **state)
 {
     static const int types[] = {TG_FCGI_TYPE_PARAMS, TG_FCGI_TYPE_GET_VALUES, 77};
+    static const unsigned char flood[] = {0x01, 0x80, 0x00, 0xff, 0xff, 'A'};
     char *content = calloc(1, 60000);
 
     (void)state;
@@ -239,7 +240,7 @@ static void floods_are_refused_and_cost_no_memory(void **state)
         tg_fcgi_records_init(&records);
         tg_buf_init(&bytes, 0);
         begin(&bytes, 1, 1, 0);
-        memcpy(content, "\x01\x80\x00\xff\xff" "A", 6);
+        memcpy(content, flood, sizeof flood);
         for (int n = 0; n < 100 && !refused; n++) {
             struct outcome outcome;
 

@@ -41,8 +41,13 @@ static struct addrinfo *make(const char *address, const char *service)
     return info;
 }
 
-int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
-                struct addrinfo **ret)
+/* Under names of our own, so that the C library's declarations are no concern of theirs. */
+int stand_in_lookup(const char *node, const char *service, const struct addrinfo *hints,
+                    struct addrinfo **ret) __asm__("getaddrinfo");
+void stand_in_free(struct addrinfo *info) __asm__("freeaddrinfo");
+
+int stand_in_lookup(const char *node, const char *service, const struct addrinfo *hints,
+                    struct addrinfo **ret)
 {
     char line[64];
     char *rest = line, *word;
@@ -60,7 +65,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     return 0;
 }
 
-void freeaddrinfo(struct addrinfo *info)
+void stand_in_free(struct addrinfo *info)
 {
     while (info != NULL) {
         struct addrinfo *next = info->ai_next;
