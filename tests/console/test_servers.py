@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 from collections.abc import Iterator
@@ -131,3 +132,26 @@ def test_the_server_of_its_own_reads_its_conf_again(stack: Stack) -> None:
     finally:
         stack.site.write_conf()
         program.stop()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/tollgate/nothing.cgi",
+        "/tollgate/../../etc/passwd",
+        "/tollgate/..%2f..%2fetc/passwd",
+        "/tollgate/made",
+        "/tollgate/Account.cgi",
+        "/api/../tollgate.conf",
+        "/api/made",
+    ],
+)
+def test_nothing_else_is_run_or_shown(port: int, path: str) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    # Caddy answers what nobody handles with nothing at all.
+    assert answer.status in (303, 400, 401, 403, 404) or data == b"", data[:200]
+    assert b"root:" not in data and b"ELF" not in data
