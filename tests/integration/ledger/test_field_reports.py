@@ -43,6 +43,7 @@ def test_fr20_fr21_a_refund_is_made_once(stack: Stack, account: Account) -> None
     assert account.chat().status >= 500
     stack.site.wait_clean()
     rows = f"SELECT kind, amount_quota FROM ledger_entry WHERE token_id = {account.token_id}"
+    eventually("the refund is in the books", lambda: stack.site.main_sql(rows) != [])
     assert stack.site.main_sql(rows) == [["refund", "0"]]
     # All that the workers wrote down, three times more, as the file of one that died.
     folder = stack.directory / "spool"
