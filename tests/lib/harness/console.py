@@ -253,6 +253,7 @@ class ConsoleFastCgi:
             argv = ["/usr/sbin/fcgiwrap", "-f", "-c", "2", "-s", f"unix:{self.socket}"]
         env = {**site.env, "TOLLGATE_CONF": str(site.conf)}
         self.process = Process(argv[0].rpartition("/")[2], argv, directory, env=env)
+        self.wrapped = wrapped
         self.variables = {
             "TOLLGATE_CONSOLE": str(self.socket),
             "TOLLGATE_CGI": str(site.build / "admin-cgi" / "cgi-bin"),
@@ -264,7 +265,10 @@ class ConsoleFastCgi:
         self.socket.chmod(0o666)
 
     def stop(self) -> None:
-        self.process.stop()
+        if self.wrapped:
+            self.process.kill()  # fcgiwrap leaves its children behind when it is asked to end
+        else:
+            self.process.stop()
 
 
 def run_cgi(site: Site, path: str, method: str = "GET", body: bytes = b"", **env: str) -> Reply:
