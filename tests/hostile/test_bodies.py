@@ -104,7 +104,7 @@ def test_bodies_in_files_leave_no_descriptor(stack: Stack, account: Account) -> 
         exchange.close()
     for pid in workers:
         eventually(
-            "descriptors are given back", lambda p=pid: descriptors(p) <= before[p] + 4, 20
+            "descriptors are given back", lambda p=pid: descriptors(p) <= before[p] + 12, 20
         )
 
 

@@ -81,7 +81,7 @@ def steady(stack: Stack, account: Account):
     assert stack.gateway.workers() == workers
     for pid, (files, memory) in before.items():
         eventually(
-            "descriptors are given back", lambda p=pid, n=files: descriptors(p) <= n + 4, 20
+            "descriptors are given back", lambda p=pid, n=files: descriptors(p) <= n + 12, 20
         )
         # Threads stay for a while, and the sanitizer keeps what was freed.
         assert memory_kib(pid, "VmRSS") <= memory + 96 * 1024
