@@ -72,8 +72,9 @@ def memory_kib(pid: int, field: str) -> int:
 def steady(stack: Stack, account: Account):
     """The workers live through the test, and give back what they took."""
     workers = stack.gateway.workers()
-    for _ in range(8):
-        is_ok(account.chat())
+    # All at once, so that every worker has its links to the stores and the upstream.
+    for exchange in [account.open(chat_body()) for _ in range(16)]:
+        is_ok(exchange.finish())
     before = {pid: (descriptors(pid), memory_kib(pid, "VmRSS")) for pid in workers}
     yield account
     for _ in range(4):
@@ -81,7 +82,7 @@ def steady(stack: Stack, account: Account):
     assert stack.gateway.workers() == workers
     for pid, (files, memory) in before.items():
         eventually(
-            "descriptors are given back", lambda p=pid, n=files: descriptors(p) <= n + 12, 20
+            "descriptors are given back", lambda p=pid, n=files: descriptors(p) <= n + 4, 20
         )
         # Threads stay for a while, and the sanitizer keeps what was freed.
         assert memory_kib(pid, "VmRSS") <= memory + 96 * 1024
