@@ -68,3 +68,15 @@ bool tg_envelope_unwrap(struct tg_span text, enum tg_origin *ret_origin, struct 
     }
     return false;
 }
+
+bool tg_envelope_is(struct tg_span text)
+{
+    enum tg_origin origin;
+    struct tg_buf payload;
+    bool is;
+
+    tg_buf_init(&payload, 0);
+    is = tg_envelope_unwrap(text, &origin, &payload);
+    tg_buf_done(&payload);
+    return is;
+}

@@ -26,4 +26,7 @@ void tg_envelope_wrap(enum tg_origin origin, struct tg_span payload, struct tg_b
 bool tg_envelope_unwrap(struct tg_span text, enum tg_origin *ret_origin, struct tg_buf *out)
     must_check non_null(2, 3);
 
+/* Is it an envelope, whatever is in it? */
+bool tg_envelope_is(struct tg_span text) must_check;
+
 #endif

@@ -322,6 +322,14 @@ struct tg_json *tg_hub_arguments(const struct tg_convert *context, struct tg_spa
     return made;
 }
 
+void tg_hub_set_list(struct tg_json *object, const char *key, struct tg_json *list)
+{
+    if (tg_json_array_len(list) > 0)
+        tg_json_set(object, key, list);
+    else
+        tg_json_free(list);
+}
+
 void tg_hub_set_model(const struct tg_convert *context, struct tg_json *to,
                       const struct tg_json *from)
 {

@@ -70,6 +70,9 @@ const struct tg_json *tg_hub_keep(const struct tg_convert *context, struct tg_js
  * <path>. */
 struct tg_json *tg_hub_arguments(const struct tg_convert *context, struct tg_span text,
                                  const char *path) must_check non_null(1, 3);
+/* A list that has elements; takes <list>. */
+void tg_hub_set_list(struct tg_json *object, const char *key, struct tg_json *list)
+    non_null(1, 2, 3);
 /* "model": what the client calls it, else what <from> says. */
 void tg_hub_set_model(const struct tg_convert *context, struct tg_json *to,
                       const struct tg_json *from) non_null(1, 2, 3);

@@ -10,18 +10,6 @@ struct reading {
     bool has_reasoning;
 };
 
-static bool is_foreign(struct tg_span signature)
-{
-    enum tg_origin origin;
-    struct tg_buf payload;
-    bool foreign;
-
-    tg_buf_init(&payload, 0);
-    foreign = tg_envelope_unwrap(signature, &origin, &payload);
-    tg_buf_done(&payload);
-    return foreign;
-}
-
 static struct tg_json *detail(const char *type, size_t index)
 {
     struct tg_json *entry = tg_json_new_object();
@@ -42,7 +30,7 @@ static void read_thinking(struct reading *reading, const struct tg_json *block, 
         tg_buf_str(&reading->reasoning, "\n\n");
     tg_buf_add(&reading->reasoning, text.ptr, text.len);
     reading->has_reasoning |= text.len > 0;
-    if (signature.len == 0 || is_foreign(signature))
+    if (signature.len == 0 || tg_envelope_is(signature))
         return;
     entry = detail("reasoning.text", index);
     tg_json_set_span(entry, "text", text);
@@ -100,15 +88,6 @@ static void read_block(struct reading *reading, const struct tg_json *block, siz
     }
 }
 
-/* Takes <list>; an empty one is left out. */
-static void set_list(struct tg_json *message, const char *key, struct tg_json *list)
-{
-    if (tg_json_array_len(list) > 0)
-        tg_json_set(message, key, list);
-    else
-        tg_json_free(list);
-}
-
 static void set_refusal(struct tg_json *message, const struct tg_json *answer)
 {
     const struct tg_json *details;
@@ -137,8 +116,8 @@ static struct tg_json *message_of(struct reading *reading, const struct tg_json 
     if (reading->reasoning.len > 0)
         tg_json_set_span(message, "reasoning_content",
                          (struct tg_span){reading->reasoning.data, reading->reasoning.len});
-    set_list(message, "reasoning_details", reading->details);
-    set_list(message, "tool_calls", reading->calls);
+    tg_hub_set_list(message, "reasoning_details", reading->details);
+    tg_hub_set_list(message, "tool_calls", reading->calls);
     tg_buf_done(&reading->text);
     tg_buf_done(&reading->reasoning);
     return message;

@@ -327,14 +327,6 @@ static void read_block(struct turn *turn, const struct tg_json *block)
         note(turn->context, TG_SEVERITY_WARN, "BLOCK_DROPPED", turn->path);
 }
 
-static void set_list(struct tg_json *message, const char *key, struct tg_json *list)
-{
-    if (tg_json_array_len(list) > 0)
-        tg_json_set(message, key, list);
-    else
-        tg_json_free(list);
-}
-
 struct tg_json *tg_messages_to_chat_assistant(const struct tg_convert *context,
                                               const struct tg_json *content, const char *path)
 {
@@ -358,8 +350,8 @@ struct tg_json *tg_messages_to_chat_assistant(const struct tg_convert *context,
     if (turn.reasoning.len > 0)
         tg_json_set_span(message, "reasoning_content",
                          (struct tg_span){turn.reasoning.data, turn.reasoning.len});
-    set_list(message, "reasoning_details", turn.details);
-    set_list(message, "tool_calls", turn.calls);
+    tg_hub_set_list(message, "reasoning_details", turn.details);
+    tg_hub_set_list(message, "tool_calls", turn.calls);
     tg_buf_done(&turn.text);
     tg_buf_done(&turn.reasoning);
     return message;

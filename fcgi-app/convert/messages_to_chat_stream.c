@@ -247,16 +247,8 @@ static void give_signature(struct state *state, const struct block *block, struc
 {
     struct tg_span signature = {block->signature.data, block->signature.len};
     struct tg_json *entry;
-    enum tg_origin origin;
-    struct tg_buf payload;
-    bool foreign;
 
-    if (signature.len == 0)
-        return;
-    tg_buf_init(&payload, 0);
-    foreign = tg_envelope_unwrap(signature, &origin, &payload);
-    tg_buf_done(&payload);
-    if (foreign)
+    if (signature.len == 0 || tg_envelope_is(signature))
         return;
     entry = reasoning_entry("reasoning.text", block->index);
     tg_json_set_span(entry, "text", (struct tg_span){tg_buf_text(&block->text), block->text.len});
