@@ -55,7 +55,9 @@ static enum tg_class look(struct plan *plan)
     plan->expect = (struct tg_journal_batch){.shard = plan->apply->shard,
                                              .epoch = plan->before.epoch,
                                              .run_id = plan->before.run_id,
+                                             .stream_id = plan->last,
                                              .lock = plan->lock};
+    snprintf(plan->last, sizeof plan->last, "0-0");
     return TG_OK;
 }
 
@@ -75,15 +77,43 @@ static enum tg_class begin(struct plan *plan)
     }
 }
 
-/* The whole journal, page by page; the cursor stays where it is. */
+/* Before the first entry: what a journal says that the recorded server does not know would else
+ * stay in the books beside that server's live balances, if this rebuild ends half-way. */
+static enum tg_class renew(struct plan *plan)
+{
+    const char *run_id = tg_kv_run_id(plan->apply->kv);
+    struct tg_journal_renewal renewal = {.epoch = plan->epoch, .run_id = run_id};
+    struct tg_journal_batch first = plan->expect;
+    size_t inserted;
+
+    first.renewal = &renewal;
+    first.cursor_may_go_back = true;
+    plan->expect.epoch = plan->epoch;
+    plan->expect.run_id = run_id;
+    return tg_journal_apply(plan->apply->db, &first, &inserted, plan->apply->err);
+}
+
+/* Trimmed empty: what comes next has ids behind the last one ever given. */
+static enum tg_class pass_what_was_trimmed(struct plan *plan)
+{
+    struct tg_shard_call call = tg_apply_call(plan->apply, plan->epoch);
+    size_t inserted;
+    int64_t length;
+    enum tg_class class = tg_shard_journal_tail(&call, plan->last, &length);
+
+    return class == TG_OK ? tg_journal_apply(plan->apply->db, &plan->expect, &inserted,
+                                             plan->apply->err)
+                          : class;
+}
+
+/* The whole journal, page by page. */
 static enum tg_class read_all(struct plan *plan)
 {
     struct tg_arena *arena = tg_arena_new();
     struct tg_journal_page page = {.after = plan->last, .most = plan->apply->batch_count};
-    size_t inserted;
+    size_t inserted, pages = 0;
     enum tg_class class;
 
-    snprintf(plan->last, sizeof plan->last, "0-0");
     do {
         struct tg_shard_call call = tg_apply_call(plan->apply, plan->epoch);
 
@@ -91,33 +121,13 @@ static enum tg_class read_all(struct plan *plan)
         class = tg_shard_journal(&call, arena, &page);
         if (class != TG_OK || page.count == 0)
             break;
+        snprintf(plan->last, sizeof plan->last, "%s", page.entries[page.count - 1].stream_id);
         class = tg_apply_entries(plan->apply, &plan->expect, &page, &inserted);
         plan->note.entries += class == TG_OK ? (int64_t)inserted : 0;
-        snprintf(plan->last, sizeof plan->last, "%s", page.entries[page.count - 1].stream_id);
+        pages++;
     } while (class == TG_OK && page.count == page.most);
     tg_arena_free(arena);
-    return class;
-}
-
-static enum tg_class renew(struct plan *plan)
-{
-    struct tg_journal_renewal renewal = {.epoch = plan->epoch,
-                                         .run_id = tg_kv_run_id(plan->apply->kv)};
-    struct tg_journal_batch last = plan->expect;
-    struct tg_shard_call call = tg_apply_call(plan->apply, plan->epoch);
-    size_t inserted;
-    int64_t length;
-    enum tg_class class = TG_OK;
-
-    /* trimmed empty: what comes next has ids behind the last one ever given */
-    if (strcmp(plan->last, "0-0") == 0)
-        class = tg_shard_journal_tail(&call, plan->last, &length);
-    if (class != TG_OK)
-        return class;
-    last.renewal = &renewal;
-    last.stream_id = plan->last;
-    last.cursor_may_go_back = true;
-    return tg_journal_apply(plan->apply->db, &last, &inserted, plan->apply->err);
+    return class == TG_OK && pages == 0 ? pass_what_was_trimmed(plan) : class;
 }
 
 /* Moves the ids of those holds to the front whose request has its entry; counts them. */
@@ -170,7 +180,7 @@ static enum tg_class finish(struct plan *plan)
 
 static enum tg_class run(struct plan *plan)
 {
-    static enum tg_class (*const steps[])(struct plan *) = {begin, read_all, renew, finish};
+    static enum tg_class (*const steps[])(struct plan *) = {begin, renew, read_all, finish};
     enum tg_class class;
 
     plan->note = (struct tg_rebuild_note){.shard = plan->apply->shard,

@@ -4,8 +4,8 @@
  * differ, the shard was left off, or by hand. Under the shard's named lock in MySQL:
  *
  *   epoch e larger than both sides know -> state (e, run id, off), refused unless e is larger ->
- *   the whole surviving journal into the books, in idempotent transactions -> one last
- *   transaction, refused when the lock or the epoch was lost: cursor, epoch, run id ->
+ *   epoch and run id into the books, cursor to the journal's beginning -> the whole surviving
+ *   journal, in idempotent transactions, each refused when the lock or the epoch was lost ->
  *   holds whose request has an entry go -> on, if it is still (e, run id, off)
  *
  * Hashes of older epochs are dead by that alone and load again on use. Whoever dies half-way

@@ -21,7 +21,7 @@
 #include "common/ledger/entry.h"
 #include "common/store/balance.h"
 
-/* A rebuild's last transaction also sets these. */
+/* A rebuild's first transaction also sets these. */
 struct tg_journal_renewal {
     int64_t epoch;
     const char *run_id;

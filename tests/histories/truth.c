@@ -360,6 +360,12 @@ static bool nothing_is_left(void)
     return right;
 }
 
+bool truth_is_at_rest(void)
+{
+    read_rows();
+    return nothing_is_lost() && nothing_is_left();
+}
+
 /* I7: everything there was, told once more. */
 static bool nothing_changes_when_told_again(void)
 {

@@ -27,6 +27,8 @@ void truth_credit(const struct tg_entry *entry);
 void truth_overdue(void);
 /* At any moment. False: wrong, and *ret_why says what. */
 bool truth_holds(const char **ret_why);
+/* Nothing is open, nothing waits: another round of the daemons would find no work. */
+bool truth_is_at_rest(void);
 /* After everything has come to rest. */
 bool truth_at_the_end(const char **ret_why);
 

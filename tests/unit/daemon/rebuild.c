@@ -274,6 +274,34 @@ static void an_applier_of_the_old_server_is_refused(void **state)
     site_is_clean(site);
 }
 
+/* The recorded server is another one, and goes on: what this journal says beyond it may be in the
+ * books only when that server's epoch is over. */
+static void one_that_dies_half_way_has_moved_the_epoch(void **state)
+{
+    struct tg_rebuild rebuild = {.apply = site_work(site, 1), .node = "here"};
+    static const char epoch[] = "SELECT epoch FROM ledger_cursor WHERE shard = 1";
+    int64_t entries = books_main(site->books, "SELECT COUNT(*) FROM ledger_entry");
+    int64_t before;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        site_settle(site, books_charge(1, 10));
+    books_run(site->books, "UPDATE ledger_cursor SET run_id = 'of another', epoch = epoch + 70"
+                           " WHERE shard = 1");
+    before = books_main(site->books, epoch);
+    books_run(site->books, "CREATE TRIGGER lose AFTER INSERT ON ledger_entry FOR EACH ROW"
+                           " DO RELEASE_ALL_LOCKS()");
+    rebuild.apply.batch_count = 1;
+    assert_int_equal(tg_rebuild_shard(&rebuild), TG_REBUILD_FAILED);
+    assert_int_equal(books_main(site->books, "SELECT COUNT(*) FROM ledger_entry"), entries + 1);
+    assert_int_equal(books_main(site->books, epoch), before + 1);
+    books_run(site->books, "DROP TRIGGER lose");
+    assert_int_equal(site_rebuild(site, 1), TG_REBUILD_DONE);
+    assert_int_equal(books_main(site->books, epoch), before + 2);
+    assert_int_equal(quota(1), 970);
+    site_is_clean(site);
+}
+
 static void what_cannot_be_applied_holds_nobody_up(void **state)
 {
     (void)state;
@@ -305,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup(a_second_rebuilder_stays_out, clean),
         cmocka_unit_test_setup(a_restart_that_lost_its_tail_charges_nothing_twice, clean),
         cmocka_unit_test_setup(an_applier_of_the_old_server_is_refused, clean),
+        cmocka_unit_test_setup(one_that_dies_half_way_has_moved_the_epoch, clean),
         cmocka_unit_test_setup(what_cannot_be_applied_holds_nobody_up, clean),
     };
 

@@ -133,7 +133,10 @@ void test_mariadb_again(struct test_mariadb *server)
                           (char[]){"--skip-name-resolve"},
                           (char[]){"--innodb-buffer-pool-size=16M"},
                           (char[]){"--innodb-log-file-size=8M"},
+                          /* the process may be killed, the machine may not */
                           (char[]){"--innodb-flush-log-at-trx-commit=2"},
+                          (char[]){"--innodb-flush-method=nosync"},
+                          (char[]){"--innodb-doublewrite=0"},
                           (char[]){"--performance-schema=off"},
                           (char[]){"--max-connections=40"},
                           data,
