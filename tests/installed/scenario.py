@@ -112,12 +112,12 @@ def ask(client: HttpClient, simulator: Simulator, token: str) -> int:
     simulator.behave("gpt-4o", "ok", p=7, c=3)
     is_ok(client.request("POST", CHAT, headers, chat_body("gpt-4o")))
     simulator.behave("gpt-4o", "by-hand", text="w0 w1 w2", p=7, c=3)
+    simulator.step("gpt-4o")
     exchange = client.open("POST", CHAT, headers, chat_body("gpt-4o", stream=True))
     for number in range(3):
-        simulator.step("gpt-4o")
         exchange.read_until(b"w%d" % number)
         assert not exchange.body.rstrip().endswith(b": keep-alive")
-    simulator.step("gpt-4o")
+        simulator.step("gpt-4o")
     assert whole_stream(exchange.finish()).text == "w0 w1 w2"
     return 2 * bill({"prompt_tokens": 7, "completion_tokens": 3}, PRICE)
 

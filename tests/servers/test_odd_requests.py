@@ -19,13 +19,13 @@ JSON = ("Content-Type", "application/json")
 
 
 def read_all(sock: socket.socket) -> bytes:
-    """Until the server closes, or has been silent for two seconds."""
-    sock.settimeout(2)
+    """Until the server closes: it is asked to, and refuses what it cannot read."""
+    sock.settimeout(60)
     data = b""
     try:
         while piece := sock.recv(1 << 16):
             data += piece
-    except (TimeoutError, ConnectionResetError):
+    except ConnectionResetError:
         pass
     return data
 
@@ -117,38 +117,36 @@ def test_names_that_look_like_framing(stack: Stack, via: Account) -> None:
 SMUGGLED = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 
-@pytest.mark.parametrize(
-    "framing",
-    [
-        [("Content-Length", "LEN"), ("Transfer-Encoding", "chunked")],
-        [("Transfer-Encoding", "chunked"), ("Content-Length", "LEN")],
-        [("Content-Length", "LEN"), ("Content-Length", "5")],
-        [("Content-Length", "5"), ("Content-Length", "LEN")],
-        [("Content-Length", "+LEN")],
-        [("Content-Length", "-1")],
-        [("Content-Length", "LEN, 5")],
-        [("Content-Length", "0xLEN")],
-        [("Transfer-Encoding", "chunked, identity"), ("Content-Length", "LEN")],
-        [("Transfer-Encoding", "xchunked"), ("Content-Length", "LEN")],
-        [("Content-Length", "LEN"), ("X", "\rTransfer-Encoding: chunked")],
-        [("Content-Length", "LEN"), ("Transfer-Encoding ", "chunked")],
-    ],
-    ids=lambda framing: "+".join(f"{n}={v}" for n, v in framing).replace("\r", "CR"),
-)
-def test_fr128_contradicting_framing(
-    stack: Stack, via: Account, framing: list[tuple[str, str]]
-) -> None:
+FRAMINGS = [
+    [("Content-Length", "LEN"), ("Transfer-Encoding", "chunked")],
+    [("Transfer-Encoding", "chunked"), ("Content-Length", "LEN")],
+    [("Content-Length", "LEN"), ("Content-Length", "5")],
+    [("Content-Length", "5"), ("Content-Length", "LEN")],
+    [("Content-Length", "+LEN")],
+    [("Content-Length", "-1")],
+    [("Content-Length", "LEN, 5")],
+    [("Content-Length", "0xLEN")],
+    [("Transfer-Encoding", "chunked, identity"), ("Content-Length", "LEN")],
+    [("Transfer-Encoding", "xchunked"), ("Content-Length", "LEN")],
+    [("Content-Length", "LEN"), ("X", "\rTransfer-Encoding: chunked")],
+    [("Content-Length", "LEN"), ("Transfer-Encoding ", "chunked")],
+]
+
+
+def test_fr128_contradicting_framing(stack: Stack, via: Account) -> None:
     """Refused, or one request with one body; never a second one that hid in the first."""
     body = chat_body(text="framed")
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
-    uses_chunks = framing[0][0] == "Transfer-Encoding" or framing[-1][1] == "chunked"
-    payload = chunked if uses_chunks else body
-    fields = [(name, text.replace("LEN", str(len(payload)))) for name, text in framing]
-    status = send(via, [*via.auth(), *fields], payload + SMUGGLED)
-    seen = stack.simulator.requests()
-    assert status in (0, 200, 400, 411, 413, 501), status
-    assert len(seen) == (status == 200)
-    assert all(request.body == body for request in seen)
+    served = 0
+    for framing in FRAMINGS:
+        uses_chunks = framing[0][0] == "Transfer-Encoding" or framing[-1][1] == "chunked"
+        payload = chunked if uses_chunks else body
+        fields = [(name, text.replace("LEN", str(len(payload)))) for name, text in framing]
+        status = send(via, [*via.auth(), *fields], payload + SMUGGLED)
+        assert status in (0, 200, 400, 411, 413, 501), (framing, status)
+        served += status == 200
+        assert len(stack.simulator.requests()) == served, framing
+    assert all(request.body == body for request in stack.simulator.requests())
 
 
 # --- Paths ---
@@ -194,25 +192,25 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("uri", SERVED)
-def test_these_are_served(stack: Stack, via: Account, uri: str) -> None:
+def test_these_are_served(stack: Stack, via: Account) -> None:
     body = chat_body()
-    assert send(via, [*via.auth(), counted(body)], body, uri) == 200
-    assert len(stack.simulator.requests()) == 1
+    for number, uri in enumerate(SERVED, 1):
+        assert send(via, [*via.auth(), counted(body)], body, uri) == 200, uri
+        assert len(stack.simulator.requests()) == number
 
 
-@pytest.mark.parametrize("uri", REFUSED)
-def test_these_are_not(stack: Stack, via: Account, uri: str) -> None:
+def test_these_are_not(stack: Stack, via: Account) -> None:
     body = chat_body()
-    uri = uri.encode().decode("latin-1")
-    for method in ("POST", "GET"):
-        fields = [*via.auth(), ("Connection", "close")]
-        fields += [counted(body)] if method == "POST" else []
-        with closing(via.client.connect(method, uri, fields)) as sock:
-            if method == "POST":
-                sock.sendall(body)
-            data = read_all(sock)
-        assert int(data.split()[1]) in (301, 400, 403, 404, 405), data[:300]
-        assert b"tollgate_" not in data
+    for uri in REFUSED:
+        for method in ("POST", "GET"):
+            fields = [*via.auth(), ("Connection", "close")]
+            fields += [counted(body)] if method == "POST" else []
+            target = uri.encode().decode("latin-1")
+            with closing(via.client.connect(method, target, fields)) as sock:
+                if method == "POST":
+                    sock.sendall(body)
+                data = read_all(sock)
+            assert int(data.split()[1]) in (301, 400, 403, 404, 405), (uri, data[:300])
+            assert b"tollgate_" not in data, uri
     assert stack.simulator.requests() == []
     is_ok(via.chat())

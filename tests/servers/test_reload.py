@@ -15,7 +15,7 @@ from harness.checks import is_ok, whole_stream
 from harness.fcgi import FcgiClient
 from harness.gateway import render
 from harness.money import M_REF, bill
-from harness.procs import eventually
+from harness.procs import children, eventually
 from harness.stack import Account, Stack
 from harness.webservers import SERVERS, WebServer
 
@@ -36,18 +36,24 @@ def reloaded(request: pytest.FixtureRequest, stack: Stack) -> Iterator[WebServer
 def test_f48_a_stream_outlives_a_reload(
     stack: Stack, account: Account, reloaded: WebServer
 ) -> None:
-    """It goes on event by event, is paid for once, and new requests are served meanwhile."""
+    """It goes on event by event, is paid for once, and new requests are served meanwhile.
+
+    Each of them has a process for those who were there, and another one for those who come: when
+    there is a new one, the signal has been heeded.
+    """
     account.client = reloaded.client
     stack.simulator.behave("m-ref", "by-hand", text="w0 w1 w2 w3", p=7, c=4)
     stack.simulator.behave("m-alt", "ok", p=7, c=4)
+    stack.simulator.step("m-ref")
     exchange = account.open_stream()
     for number in range(4):
-        if number == 2:
-            reloaded.process.signal(RELOAD[reloaded.name])
-            eventually("served after the reload", lambda: reloaded.answers())
-        stack.simulator.step("m-ref")
         exchange.read_until(b"w%d" % number)
-    stack.simulator.step("m-ref")
+        if number == 1:
+            before = set(children(reloaded.process.pid))
+            reloaded.process.signal(RELOAD[reloaded.name])
+            eventually("read again", lambda: set(children(reloaded.process.pid)) - before, 60)
+            eventually("served after the reload", reloaded.answers, 60)
+        stack.simulator.step("m-ref")
     assert whole_stream(exchange.finish()).text == "w0 w1 w2 w3"
     account.wait_spent(bill(USAGE, M_REF))
     assert len(stack.simulator.requests()) == 1

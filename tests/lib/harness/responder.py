@@ -2,6 +2,7 @@
 
 python3 responder.py SOCKET        answers with JSON: the parameters and the length of the body
 ?stream=N&gap=S                    N server-sent events, S seconds apart; says when the peer left
+?stream=N&by=NAME                  each after the first when there is a file SOCKET.NAME.number
 """
 
 from __future__ import annotations
@@ -66,6 +67,17 @@ def gone(sock: socket.socket, seconds: float) -> bool:
     return bool(ready)
 
 
+def pause(sock: socket.socket, query: dict[str, list[str]], number: int) -> bool:
+    """What lies between this event and the next; false when the peer left."""
+    if "by" not in query:
+        gap = float(query.get("gap", ["0"])[0])
+        return not (gap and gone(sock, gap))
+    while not Path(f"{sys.argv[1]}.{query['by'][0]}.{number + 1}").exists():
+        if gone(sock, 0.02):
+            return False
+    return True
+
+
 def serve(sock: socket.socket) -> None:
     with sock:
         params, body, flags = read_request(sock)
@@ -77,14 +89,13 @@ def serve(sock: socket.socket) -> None:
             return
         head = b"Status: 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         sock.sendall(record(STDOUT, head))
-        gap = float(query.get("gap", ["0"])[0])
         for number in range(int(query["stream"][0])):
             try:
                 sock.sendall(record(STDOUT, b"data: %d\n\n" % number))
             except OSError:
                 print(f"left after {number}", flush=True)
                 return
-            if gap and gone(sock, gap):
+            if not pause(sock, query, number):
                 print(f"left after {number}", flush=True)
                 return
         sock.sendall(record(STDOUT) + record(END, bytes(8)))
