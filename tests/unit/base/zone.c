@@ -27,66 +27,66 @@ static int64_t at(const char *text)
     return unix_us / 1000000;
 }
 
+static const struct {
+    const char *zone;
+    int hour;
+    const char *now, *begin, *end;
+} days[] = {
+    {"UTC", 0, "2026-11-30T12:00:00Z", "2026-11-30T00:00:00Z", "2026-12-01T00:00:00Z"},
+    {"UTC", 0, "2026-11-30T00:00:00Z", "2026-11-30T00:00:00Z", "2026-12-01T00:00:00Z"},
+    {"UTC", 5, "2026-11-30T04:59:59Z", "2026-11-29T05:00:00Z", "2026-11-30T05:00:00Z"},
+    {"Europe/Berlin", 4, "2026-07-01T12:00:00Z", "2026-07-01T02:00:00Z",
+     "2026-07-02T02:00:00Z"},
+    /* 23 hours: put forward on 2026-03-29 at 02:00 */
+    {"Europe/Berlin", 0, "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z",
+     "2026-03-29T22:00:00Z"},
+    /* 25 hours: put back on 2026-10-25 at 03:00 */
+    {"Europe/Berlin", 0, "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z",
+     "2026-10-25T23:00:00Z"},
+    /* 02:00 does not exist that day: the day begins at the jump */
+    {"Europe/Berlin", 2, "2026-03-29T12:00:00Z", "2026-03-29T01:00:00Z",
+     "2026-03-30T00:00:00Z"},
+    {"Europe/Berlin", 2, "2026-03-29T00:59:59Z", "2026-03-28T01:00:00Z",
+     "2026-03-29T01:00:00Z"},
+    /* 02:00 comes twice: the first one counts, and only that */
+    {"Europe/Berlin", 2, "2026-10-25T00:30:00Z", "2026-10-25T00:00:00Z",
+     "2026-10-26T01:00:00Z"},
+    {"Europe/Berlin", 2, "2026-10-25T01:30:00Z", "2026-10-25T00:00:00Z",
+     "2026-10-26T01:00:00Z"},
+    /* where free quotas of one vendor begin anew */
+    {"America/Los_Angeles", 0, "2026-11-30T07:59:59Z", "2026-11-29T08:00:00Z",
+     "2026-11-30T08:00:00Z"},
+    {"America/Los_Angeles", 0, "2026-03-08T20:00:00Z", "2026-03-08T08:00:00Z",
+     "2026-03-09T07:00:00Z"},
+    {"Asia/Kathmandu", 0, "2026-06-01T12:00:00Z", "2026-05-31T18:15:00Z",
+     "2026-06-01T18:15:00Z"},
+    {"Australia/Lord_Howe", 2, "2026-10-04T00:00:00Z", "2026-10-03T15:30:00Z",
+     "2026-10-04T15:00:00Z"},
+    {"Pacific/Auckland", 0, "2026-01-15T00:00:00Z", "2026-01-14T11:00:00Z",
+     "2026-01-15T11:00:00Z"},
+    /* a day that never was: 2011-12-30 in Samoa */
+    {"Pacific/Apia", 0, "2011-12-30T09:00:00Z", "2011-12-29T10:00:00Z",
+     "2011-12-30T10:00:00Z"},
+    /* behind the last change that any file lists: by rule */
+    {"Europe/Berlin", 0, "2090-07-01T12:00:00Z", "2090-06-30T22:00:00Z",
+     "2090-07-01T22:00:00Z"},
+    {"Europe/Berlin", 0, "2090-12-01T12:00:00Z", "2090-11-30T23:00:00Z",
+     "2090-12-01T23:00:00Z"},
+    {"Pacific/Auckland", 0, "2090-01-15T00:00:00Z", "2090-01-14T11:00:00Z",
+     "2090-01-15T11:00:00Z"},
+};
+
 static void a_day_begins_and_ends_with_the_wall_clock(void **state)
 {
-    static const struct {
-        const char *zone;
-        int hour;
-        const char *now, *begin, *end;
-    } cases[] = {
-        {"UTC", 0, "2026-11-30T12:00:00Z", "2026-11-30T00:00:00Z", "2026-12-01T00:00:00Z"},
-        {"UTC", 0, "2026-11-30T00:00:00Z", "2026-11-30T00:00:00Z", "2026-12-01T00:00:00Z"},
-        {"UTC", 5, "2026-11-30T04:59:59Z", "2026-11-29T05:00:00Z", "2026-11-30T05:00:00Z"},
-        {"Europe/Berlin", 4, "2026-07-01T12:00:00Z", "2026-07-01T02:00:00Z",
-         "2026-07-02T02:00:00Z"},
-        /* 23 hours: put forward on 2026-03-29 at 02:00 */
-        {"Europe/Berlin", 0, "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z",
-         "2026-03-29T22:00:00Z"},
-        /* 25 hours: put back on 2026-10-25 at 03:00 */
-        {"Europe/Berlin", 0, "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z",
-         "2026-10-25T23:00:00Z"},
-        /* 02:00 does not exist that day: the day begins at the jump */
-        {"Europe/Berlin", 2, "2026-03-29T12:00:00Z", "2026-03-29T01:00:00Z",
-         "2026-03-30T00:00:00Z"},
-        {"Europe/Berlin", 2, "2026-03-29T00:59:59Z", "2026-03-28T01:00:00Z",
-         "2026-03-29T01:00:00Z"},
-        /* 02:00 comes twice: the first one counts, and only that */
-        {"Europe/Berlin", 2, "2026-10-25T00:30:00Z", "2026-10-25T00:00:00Z",
-         "2026-10-26T01:00:00Z"},
-        {"Europe/Berlin", 2, "2026-10-25T01:30:00Z", "2026-10-25T00:00:00Z",
-         "2026-10-26T01:00:00Z"},
-        /* where free quotas of one vendor begin anew */
-        {"America/Los_Angeles", 0, "2026-11-30T07:59:59Z", "2026-11-29T08:00:00Z",
-         "2026-11-30T08:00:00Z"},
-        {"America/Los_Angeles", 0, "2026-03-08T20:00:00Z", "2026-03-08T08:00:00Z",
-         "2026-03-09T07:00:00Z"},
-        {"Asia/Kathmandu", 0, "2026-06-01T12:00:00Z", "2026-05-31T18:15:00Z",
-         "2026-06-01T18:15:00Z"},
-        {"Australia/Lord_Howe", 2, "2026-10-04T00:00:00Z", "2026-10-03T15:30:00Z",
-         "2026-10-04T15:00:00Z"},
-        {"Pacific/Auckland", 0, "2026-01-15T00:00:00Z", "2026-01-14T11:00:00Z",
-         "2026-01-15T11:00:00Z"},
-        /* a day that never was: 2011-12-30 in Samoa */
-        {"Pacific/Apia", 0, "2011-12-30T09:00:00Z", "2011-12-29T10:00:00Z",
-         "2011-12-30T10:00:00Z"},
-        /* behind the last change that any file lists: by rule */
-        {"Europe/Berlin", 0, "2090-07-01T12:00:00Z", "2090-06-30T22:00:00Z",
-         "2090-07-01T22:00:00Z"},
-        {"Europe/Berlin", 0, "2090-12-01T12:00:00Z", "2090-11-30T23:00:00Z",
-         "2090-12-01T23:00:00Z"},
-        {"Pacific/Auckland", 0, "2090-01-15T00:00:00Z", "2090-01-14T11:00:00Z",
-         "2090-01-15T11:00:00Z"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
-        struct tg_zone *zone = zone_of(cases[i].zone);
-        int64_t begin = tg_zone_day_begin_s(zone, at(cases[i].now), cases[i].hour);
-        int64_t end = tg_zone_day_end_s(zone, at(cases[i].now), cases[i].hour);
+    for (size_t i = 0; i < TG_COUNT_OF(days); i++) {
+        struct tg_zone *zone = zone_of(days[i].zone);
+        int64_t begin = tg_zone_day_begin_s(zone, at(days[i].now), days[i].hour);
+        int64_t end = tg_zone_day_end_s(zone, at(days[i].now), days[i].hour);
 
-        if (begin != at(cases[i].begin) || end != at(cases[i].end))
+        if (begin != at(days[i].begin) || end != at(days[i].end))
             fail_msg("case %zu: %+lld, %+lld seconds beside it", i,
-                     (long long)(begin - at(cases[i].begin)), (long long)(end - at(cases[i].end)));
+                     (long long)(begin - at(days[i].begin)), (long long)(end - at(days[i].end)));
         tg_zone_free(zone);
     }
 }
