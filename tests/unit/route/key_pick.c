@@ -114,8 +114,8 @@ static void the_order_of_keys(void **state)
     for (size_t i = 0; i < TG_COUNT_OF(orders_of_keys); i++) {
         char text[TG_KEY_CHOICES + 1];
 
-        picked(orders_of_keys[i].keys, orders_of_keys[i].count, (struct tg_key_choice){.mode = TG_KEYS_IN_ORDER},
-               text);
+        picked(orders_of_keys[i].keys, orders_of_keys[i].count,
+               (struct tg_key_choice){.mode = TG_KEYS_IN_ORDER}, text);
         if (strcmp(text, orders_of_keys[i].order) != 0)
             fail_msg("%s: %s instead of %s", orders_of_keys[i].why, text, orders_of_keys[i].order);
     }
