@@ -9,6 +9,8 @@ libbase_a_SOURCES = \
 	common/base/arena.c common/base/arena.h \
 	common/base/buf.c common/base/buf.h \
 	common/base/clock.c common/base/clock.h \
+	common/base/zone.c common/base/zone.h \
+	common/base/zone_rule.c common/base/zone_rule.h \
 	common/base/id.c common/base/id.h \
 	common/base/money.c common/base/money.h \
 	common/base/pattern.c common/base/pattern.h \

@@ -1,11 +1,10 @@
 #include "fcgi-app/relay/classify.h"
 
 #include "fcgi-app/convert/error_body.h"
+#include "fcgi-app/relay/key_verdict.h"
+#include "fcgi-app/relay/wait.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <time.h>
 
 enum { RETRY_AFTER_MOST_MS = 300000 };
 
@@ -53,47 +52,6 @@ void tg_classify_end(const struct tg_http_result *result, struct tg_error *ret)
 
 /* --- whose fault --------------------------------------------------------------------------- */
 
-/* Codes and types with which vendors refuse a key or an account. */
-static const char *const account_codes[] = {
-    "invalid_api_key",       "api_key_invalid",       "incorrect_api_key",
-    "account_deactivated",   "account_suspended",     "billing_not_active",
-    "insufficient_quota",    "insufficient_balance",  "insufficient_user_quota",
-    "billing_hard_limit_reached", "billing_error",    "credit_balance_too_low",
-    "authentication_error",  "unauthenticated",       "key_expired",
-    "quota_exhausted",       "organization_restricted", "access_terminated",
-};
-
-/* Phrases in messages, lower case. Each names the account or the key, so that a refusal for the
- * model, the region or the content does not match. */
-static const char *const account_phrases[] = {
-    "api key not valid",            "invalid api key",
-    "incorrect api key",            "api key expired",
-    "api_key_invalid",              "invalid x-api-key",
-    "credit balance is too low",    "organization has been disabled",
-    "account has been disabled",    "account is not active",
-    "account has been deactivated", "account has been suspended",
-    "exceeded your current quota",  "check your plan and billing",
-    "insufficient balance",         "insufficient credits",
-    "billing hard limit",           "quota exhausted",
-    "api key has been disabled",    "api key is disabled",
-};
-
-static bool word_is_listed(const char *word)
-{
-    for (size_t i = 0; i < TG_COUNT_OF(account_codes); i++)
-        if (strcasecmp(word, account_codes[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool message_is_listed(const char *message)
-{
-    for (size_t i = 0; i < TG_COUNT_OF(account_phrases); i++)
-        if (strcasestr(message, account_phrases[i]) != NULL)
-            return true;
-    return false;
-}
-
 static bool says_account(const struct tg_error *error)
 {
     switch (error->status) {
@@ -103,8 +61,7 @@ static bool says_account(const struct tg_error *error)
     case 400:
     case 403:
     case 429:
-        return word_is_listed(error->code) || word_is_listed(error->type) ||
-               message_is_listed(error->message);
+        return tg_error_says_money(error) || tg_error_says_bad_key(error);
     default:
         return false;
     }
@@ -146,50 +103,14 @@ void tg_classify_status(int status, struct tg_span body, const struct tg_retry_h
 
 /* --- when again ---------------------------------------------------------------------------- */
 
-/* "12", "12.5": a number of <unit_ms> milliseconds, rounded up; digits behind three are dropped.
- * False: no number. */
-static bool read_wait(const char *text, int64_t unit_ms, int64_t *ret)
-{
-    int64_t thousandths = 0, scale = 1000;
-    bool point = false, any = false;
-
-    for (; *text != '\0'; text++) {
-        if (*text == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (*text < '0' || *text > '9')
-            return false;
-        any = true;
-        if (point)
-            scale /= 10;
-        thousandths = point ? thousandths + (*text - '0') * scale
-                            : thousandths * 10 + (*text - '0') * 1000;
-        thousandths = TG_MIN(thousandths, INT64_C(1000000000000));
-    }
-    *ret = (thousandths * unit_ms + 999) / 1000;
-    return any;
-}
-
-/* RFC 9110 5.6.7, the preferred form. */
-static bool read_date(const char *text, int64_t now_unix_us, int64_t *ret_ms)
-{
-    struct tm when = {0};
-    const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &when);
-
-    if (end == NULL || *end != '\0')
-        return false;
-    *ret_ms = (int64_t)timegm(&when) * 1000 - now_unix_us / 1000;
-    return true;
-}
-
 int64_t tg_retry_after_ms(const struct tg_retry_hints *hints, int64_t now_unix_us)
 {
     int64_t wait_ms = 0;
-    bool known = hints->retry_after_ms != NULL && read_wait(hints->retry_after_ms, 1, &wait_ms);
+    bool known = hints->retry_after_ms != NULL &&
+                 tg_wait_number(hints->retry_after_ms, 1, &wait_ms);
 
     if (!known && hints->retry_after != NULL)
-        known = read_wait(hints->retry_after, 1000, &wait_ms) ||
-                read_date(hints->retry_after, now_unix_us, &wait_ms);
+        known = tg_wait_number(hints->retry_after, 1000, &wait_ms) ||
+                tg_wait_date(hints->retry_after, now_unix_us, &wait_ms);
     return known ? TG_MAX(TG_MIN(wait_ms, RETRY_AFTER_MOST_MS), 0) : 0;
 }

@@ -2,6 +2,9 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/attempt.c fcgi-app/relay/relay.h \
 	fcgi-app/relay/choose.c \
 	fcgi-app/relay/classify.c fcgi-app/relay/classify.h \
+	fcgi-app/relay/key_verdict.c fcgi-app/relay/key_verdict.h \
+	fcgi-app/relay/key_words.c \
+	fcgi-app/relay/wait.c fcgi-app/relay/wait.h \
 	fcgi-app/relay/retry.c fcgi-app/relay/retry.h \
 	fcgi-app/relay/events.c \
 	fcgi-app/relay/outcome.c \

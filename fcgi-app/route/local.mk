@@ -4,3 +4,5 @@ libgateway_a_SOURCES += \
 	fcgi-app/route/lookup.c \
 	fcgi-app/estimate.c fcgi-app/estimate.h \
 	fcgi-app/route/select.c fcgi-app/route/select.h
+libgateway_a_SOURCES += \
+	fcgi-app/route/key_pick.c fcgi-app/route/key_pick.h
