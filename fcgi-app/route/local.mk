@@ -3,4 +3,5 @@ libgateway_a_SOURCES += \
 	fcgi-app/route/snapshot_build.c fcgi-app/route/snapshot_build.h \
 	fcgi-app/route/lookup.c \
 	fcgi-app/estimate.c fcgi-app/estimate.h \
-	fcgi-app/route/select.c fcgi-app/route/select.h
+	fcgi-app/route/select.c fcgi-app/route/select.h \
+	fcgi-app/route/breaker.c fcgi-app/route/breaker.h
