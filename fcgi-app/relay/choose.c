@@ -110,14 +110,14 @@ static bool choose_among(struct tg_relay *relay, const struct tg_ability *abilit
 {
     struct tg_candidate *candidates =
         tg_arena_calloc(relay->req->arena, count, sizeof *candidates);
+    struct tg_select_wish wish = {.failed_channels = (int)relay->tried_count};
     struct tg_selection selection;
-    uint32_t draw = 0;
 
     for (size_t i = 0; i < count; i++)
         candidates[i] = candidate_of(relay, &abilities[i]);
     if (count > 1)
-        tg_random(&draw, sizeof draw);
-    if (!tg_select(candidates, count, (int)relay->tried_count, draw, &selection))
+        tg_random(&wish.draw, sizeof wish.draw);
+    if (!tg_select(candidates, count, &wish, &selection))
         return false;
     count_left(candidates, count, selection.index, ret);
     ret->tier = selection.tier;

@@ -3,6 +3,6 @@ libgateway_a_SOURCES += \
 	fcgi-app/route/snapshot_build.c fcgi-app/route/snapshot_build.h \
 	fcgi-app/route/lookup.c \
 	fcgi-app/estimate.c fcgi-app/estimate.h \
-	fcgi-app/route/select.c fcgi-app/route/select.h
-libgateway_a_SOURCES += \
+	fcgi-app/route/select.c fcgi-app/route/select.h \
+	fcgi-app/route/breaker.c fcgi-app/route/breaker.h \
 	fcgi-app/route/key_pick.c fcgi-app/route/key_pick.h

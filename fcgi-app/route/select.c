@@ -3,87 +3,102 @@
 /* Wide enough for any number of the largest weights. */
 __extension__ typedef unsigned __int128 wide;
 
-enum { WEIGHT_MOST = 1000000, WEIGHT_SCALE = 100 };
+enum { WEIGHT_MOST = 1000000, WEIGHT_SCALE = 100, FAIR = 10, PENALISED = 7 };
 
-/* What a draw is made among. */
-struct draw_pool {
+/* What a choice is made among: the candidates from..to-1, of one priority. */
+struct pool {
     const struct tg_candidate *candidates;
-    size_t count;
-    int64_t priority;
+    size_t from, to;
     bool tried, native_only;
 };
 
-static bool in_pool(const struct draw_pool *pool, size_t i)
+static bool is_in(const struct pool *pool, size_t i)
 {
     const struct tg_candidate *c = &pool->candidates[i];
 
-    return !c->excluded && c->tried == pool->tried && (!pool->native_only || c->native) &&
-           c->priority == pool->priority;
+    return !c->excluded && c->tried == pool->tried && (!pool->native_only || c->native);
 }
 
-/* Distinct priorities above <priority> among what is not excluded. */
-static int tier_of(const struct tg_candidate *candidates, size_t count, int64_t priority)
+/* --- tiers --------------------------------------------------------------------------------- */
+
+/* The end of the run of one priority that begins at <from>. */
+static size_t end_of_run(const struct tg_candidate *candidates, size_t count, size_t from)
 {
-    int tier = 0;
+    size_t to = from;
 
-    for (size_t i = 0; i < count; i++) {
-        bool counted = candidates[i].excluded || candidates[i].priority <= priority;
+    while (to < count && candidates[to].priority == candidates[from].priority)
+        to++;
+    return to;
+}
 
-        for (size_t k = 0; k < i && !counted; k++)
-            counted = !candidates[k].excluded && candidates[k].priority == candidates[i].priority;
-        tier += !counted;
+static bool has_any(const struct tg_candidate *candidates, size_t from, size_t to, bool untried)
+{
+    for (size_t i = from; i < to; i++)
+        if (!candidates[i].excluded && !(untried && candidates[i].tried))
+            return true;
+    return false;
+}
+
+/* Tier <wanted>, or the last one there is; its number, -1: there is none. With <untried> a tier
+ * counts only when something in it was not tried. */
+static int find_tier(struct pool *pool, size_t count, int wanted, bool untried)
+{
+    int tier = -1;
+
+    for (size_t from = 0, to; from < count && tier < wanted; from = to) {
+        to = end_of_run(pool->candidates, count, from);
+        if (!has_any(pool->candidates, from, to, untried))
+            continue;
+        tier++;
+        pool->from = from;
+        pool->to = to;
     }
     return tier;
 }
 
-/* The priority of tier <tier>, or of the last one. False: there is none. */
-static bool tier_priority(const struct tg_candidate *candidates, size_t count, int tier,
-                          int64_t *ret)
+/* How many tiers stand above candidate <index>. */
+static int tier_of(const struct tg_candidate *candidates, size_t index)
 {
-    bool found = false;
-    int64_t least = 0;
+    int tier = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct tg_candidate *c = &candidates[i];
-
-        if (c->excluded || tier_of(candidates, count, c->priority) > tier)
-            continue;
-        if (!found || c->priority < least)
-            least = c->priority;
-        found = true;
+    for (size_t from = 0, to; from < index; from = to) {
+        to = end_of_run(candidates, index, from);
+        tier += candidates[from].priority != candidates[index].priority &&
+                has_any(candidates, from, to, false);
     }
-    *ret = least;
-    return found;
+    return tier;
 }
+
+/* --- the draw ------------------------------------------------------------------------------ */
 
 static uint64_t weight_of(const struct tg_candidate *candidate, bool all_zero)
 {
-    if (all_zero)
-        return WEIGHT_SCALE;
-    return (uint64_t)TG_MAX(TG_MIN(candidate->weight, WEIGHT_MOST), 0) * WEIGHT_SCALE;
+    int64_t weight = all_zero ? 1 : TG_MAX(TG_MIN(candidate->weight, WEIGHT_MOST), 0);
+
+    return (uint64_t)weight * WEIGHT_SCALE * (candidate->penalised ? PENALISED : FAIR);
 }
 
-static bool all_weights_zero(const struct draw_pool *pool)
+static bool all_weights_zero(const struct pool *pool)
 {
-    for (size_t i = 0; i < pool->count; i++)
-        if (in_pool(pool, i) && pool->candidates[i].weight > 0)
+    for (size_t i = pool->from; i < pool->to; i++)
+        if (is_in(pool, i) && pool->candidates[i].weight > 0)
             return false;
     return true;
 }
 
-static bool draw_from(const struct draw_pool *pool, uint32_t draw, size_t *ret)
+static bool draw_from(const struct pool *pool, uint32_t draw, size_t *ret)
 {
     bool all_zero = all_weights_zero(pool);
     wide sum = 0, at;
 
-    for (size_t i = 0; i < pool->count; i++)
-        if (in_pool(pool, i))
+    for (size_t i = pool->from; i < pool->to; i++)
+        if (is_in(pool, i))
             sum += weight_of(&pool->candidates[i], all_zero);
     if (sum == 0)
         return false;
     at = sum * draw >> 32;
-    for (size_t i = 0; i < pool->count; i++) {
-        uint64_t weight = in_pool(pool, i) ? weight_of(&pool->candidates[i], all_zero) : 0;
+    for (size_t i = pool->from; i < pool->to; i++) {
+        uint64_t weight = is_in(pool, i) ? weight_of(&pool->candidates[i], all_zero) : 0;
 
         if (at < weight) {
             *ret = i;
@@ -95,7 +110,7 @@ static bool draw_from(const struct draw_pool *pool, uint32_t draw, size_t *ret)
 }
 
 /* Native ones first, where there are any. */
-static bool draw_native_first(struct draw_pool pool, uint32_t draw, size_t *ret)
+static bool draw_native_first(struct pool pool, uint32_t draw, size_t *ret)
 {
     pool.native_only = true;
     if (draw_from(&pool, draw, ret))
@@ -104,48 +119,58 @@ static bool draw_native_first(struct draw_pool pool, uint32_t draw, size_t *ret)
     return draw_from(&pool, draw, ret);
 }
 
-/* The highest priority that still has an untried candidate. */
-static bool untried_priority(const struct tg_candidate *candidates, size_t count, int64_t *ret)
-{
-    bool found = false;
+/* --- spend_free_first ---------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < count; i++) {
-        if (candidates[i].excluded || candidates[i].tried)
-            continue;
-        if (!found || candidates[i].priority > *ret)
-            *ret = candidates[i].priority;
-        found = true;
-    }
-    return found;
+static bool most_room(const struct pool *pool, size_t *ret)
+{
+    int64_t most = 0;
+
+    for (size_t i = pool->from; i < pool->to; i++)
+        if (is_in(pool, i) && pool->candidates[i].room > most) {
+            most = pool->candidates[i].room;
+            *ret = i;
+        }
+    for (size_t i = pool->from; i < pool->to; i++)
+        if (is_in(pool, i) && pool->candidates[i].served_last && pool->candidates[i].room > 0 &&
+            pool->candidates[i].room >= most - most / 10) {
+            *ret = i;
+            break;
+        }
+    return most > 0;
 }
 
-static bool select_index(const struct tg_candidate *candidates, size_t count, int failed_channels,
-                         uint32_t draw, size_t *ret)
+static bool pick(const struct pool *pool, const struct tg_select_wish *wish, size_t *ret)
 {
-    struct draw_pool pool = {.candidates = candidates, .count = count};
-    int64_t tier = 0;
+    if (wish->spend_free_first && most_room(pool, ret))
+        return true;
+    return draw_native_first(*pool, wish->draw, ret);
+}
 
-    if (!tier_priority(candidates, count, failed_channels, &tier))
+static bool select_index(struct pool *pool, size_t count, const struct tg_select_wish *wish,
+                         size_t *ret)
+{
+    struct pool other = *pool;
+
+    if (find_tier(pool, count, wish->failed_channels, false) < 0)
         return false;
-    pool.priority = tier;
-    if (draw_native_first(pool, draw, ret))
+    if (pick(pool, wish, ret))
         return true;
     /* This tier is used up: any untried channel is better than a repeat. */
-    if (untried_priority(candidates, count, &pool.priority))
-        return draw_native_first(pool, draw, ret);
-    pool.priority = tier;
-    pool.tried = true;
-    return draw_native_first(pool, draw, ret);
+    if (find_tier(&other, count, 0, true) == 0)
+        return pick(&other, wish, ret);
+    pool->tried = true;
+    return pick(pool, wish, ret);
 }
 
-bool tg_select(const struct tg_candidate *candidates, size_t count, int failed_channels,
-               uint32_t draw, struct tg_selection *ret)
+bool tg_select(const struct tg_candidate *candidates, size_t count,
+               const struct tg_select_wish *wish, struct tg_selection *ret)
 {
-    size_t index;
+    struct pool pool = {.candidates = candidates};
+    size_t index = 0;
 
-    if (!select_index(candidates, count, failed_channels, draw, &index))
+    if (!select_index(&pool, count, wish, &index))
         return false;
     ret->index = index;
-    ret->tier = tier_of(candidates, count, candidates[index].priority);
+    ret->tier = tier_of(candidates, index);
     return true;
 }

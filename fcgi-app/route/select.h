@@ -1,10 +1,15 @@
 /* select - which candidate is next? Pure.
  *
- * Tiers are the distinct priorities, descending; the number of failed channels is the tier index,
- * clamped at the last tier, where untried channels of any tier (highest first) come before any
- * repeat. Within a tier: untried before tried, native before converted when asked for, then a
- * weighted draw: weight x 100, all zero = 100 each; a zero weight beside positive ones is a last
- * resort. Source  SCHEDULING "Choosing".
+ * Candidates stand by priority, highest first, as the index holds them. Tiers are the distinct
+ * priorities of what is not excluded; the number of failed channels is the tier index, clamped at
+ * the last tier, where untried channels of any tier (highest first) come before any repeat. Within
+ * a tier: untried before tried, native before converted when asked for, then a weighted draw:
+ * (all weights zero ? 100 : weight x 100) x (penalised ? 7 : 10); a zero weight beside positive
+ * ones is a last resort.
+ *
+ * spend_free_first ranks instead of drawing: what has a cap and room left, most room first (among
+ * those within a tenth of it, the one that served the session's last turn), then what has no cap,
+ * by the draw. Source  SCHEDULING "Choosing".
  *
  * Threads  any.
  */
@@ -16,6 +21,15 @@
 struct tg_candidate {
     int64_t channel_id, priority, weight;
     bool tried, native, excluded; /* excluded: breaker, no key, refused by policy */
+    bool penalised;               /* by its fair-share pool */
+    bool served_last;             /* the session's last turn */
+    int64_t room; /* left below its cap, in thousandths of it; 0: no cap */
+};
+
+struct tg_select_wish {
+    int failed_channels; /* in this model and group */
+    bool spend_free_first;
+    uint32_t draw; /* uniform */
 };
 
 struct tg_selection {
@@ -23,8 +37,9 @@ struct tg_selection {
     int tier;
 };
 
-/* <draw> is uniform in [0, 2^32). False: nothing is left. */
-bool tg_select(const struct tg_candidate *candidates, size_t count, int failed_channels,
-               uint32_t draw, struct tg_selection *ret) must_check non_null(5);
+/* False: nothing is left. */
+bool tg_select(const struct tg_candidate *candidates, size_t count,
+               const struct tg_select_wish *wish, struct tg_selection *ret) must_check
+    non_null(3, 4);
 
 #endif
