@@ -151,7 +151,8 @@ static void a_zero_weight_is_a_last_resort(void **state)
 /* Draws by a fixed seed, as a busy node makes them: within five standard deviations. */
 static void a_million_draws_follow_the_weights(void **state)
 {
-    static const struct tg_candidate candidates[] = {C(1, 3, 1), C(2, 3, 7), C(3, 3, 2), C(4, 3, 0)};
+    static const struct tg_candidate candidates[] = {C(1, 3, 1), C(2, 3, 7), C(3, 3, 2),
+                                                     C(4, 3, 0)};
     static const int64_t expected[] = {100000, 700000, 200000, 0};
     int64_t hits[4] = {0};
     uint64_t seed = UINT64_C(88172645463325252);
