@@ -13,7 +13,7 @@ suite_lint()
 {
     local log=$logs/lint.log since code=0
     since=$(tg_now_ms)
-    make -C "$work/san" lint >"$log" 2>&1 || code=$?
+    TOLLGATE_LONG=$long make -C "$work/san" lint >"$log" 2>&1 || code=$?
     add lint "$((code == 0)) 0 0" "$code" "$log" "$since"
 }
 
