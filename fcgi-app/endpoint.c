@@ -8,6 +8,7 @@
 /* Exact paths come before the patterns that would match them too. */
 static const struct tg_endpoint endpoints[] = {
     {"chat_completions", "POST", "/v1/chat/completions", TG_PROTOCOL_CHAT, TG_OPERATION_GENERATE},
+    {"messages", "POST", "/v1/messages", TG_PROTOCOL_MESSAGES, TG_OPERATION_GENERATE},
     {"models", "GET", "/v1/models", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"health", "GET", "/healthz", TG_PROTOCOL_CHAT, TG_OPERATION_HEALTH},

@@ -91,7 +91,8 @@ static struct tg_candidate candidate_of(const struct tg_relay *relay,
         .tried = tg_relay_was_tried(relay, ability->channel->id),
         .native = !prefer || (provider != NULL &&
                               provider->protocol == relay->req->endpoint->protocol),
-        .excluded = provider == NULL || ability->channel->key[0] == '\0',
+        .excluded = provider == NULL || ability->channel->key[0] == '\0' ||
+                    tg_route_find(relay->req->endpoint->protocol, provider->protocol) == NULL,
     };
 }
 

@@ -110,6 +110,7 @@ static void call_once(struct tg_request *req, struct probe *probe, struct tg_err
         .channel = &probe->channel,
         .client_model = probe->model,
         .model = probe->model,
+        .client = probe->provider->protocol,
     };
 
     tg_buf_init(&body, 0);
