@@ -2,6 +2,7 @@
 
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/splice.h"
+#include "fcgi-app/convert/usage_figures.h"
 #include "fcgi-app/convert/value.h"
 
 #include <string.h>
@@ -126,11 +127,15 @@ void tg_messages_answer_read(struct tg_span body, struct tg_chat_event *ret,
 {
     const struct reading reading = {ret, content};
     struct tg_value blocks, block;
+    struct tg_figures figures;
     char type[TYPE_TEXT];
     struct tg_walk walk;
 
     if (!begin(body, ret, type))
         return;
+    tg_figures_init(&figures, TG_FIGURES_MESSAGES);
+    tg_figures_read(&figures, body);
+    ret->has_usage = tg_figures_usage(&figures, &ret->usage);
     read_model(ret, body, "model");
     read_stop(ret, body, "stop_reason");
     if (!tg_value_at(body, "content", &blocks) || blocks.type != TG_JSON_ARRAY)

@@ -1,7 +1,8 @@
 /* messages_event - what one event of a Messages stream, or one whole message, says.
  *
  * The facts are those of chat_event.h: `done` is message_stop, `finish_reason` the stop_reason as
- * written. Usage is not read here: it is cumulative over the events (usage_figures.h).
+ * written. Usage is read of a whole message only: in a stream it is cumulative over the events
+ * (usage_figures.h).
  *
  * Pure.  Threads  any.  Source  PROTOCOLS A4, A5, D1; POLICIES R1-R3.
  */

@@ -28,7 +28,7 @@ static void set_headers(const struct tg_provider_input *input, struct tg_provide
 static enum tg_class prepare(const struct tg_provider_input *input, struct tg_provider_call *ret,
                              struct tg_error *err)
 {
-    ret->url = tg_provider_url(input, "/messages");
+    ret->url = tg_provider_url(input, input->counts ? "/messages/count_tokens" : "/messages");
     set_headers(input, ret);
     return tg_provider_prepare_body(&tg_provider_anthropic, input, ret, err);
 }

@@ -24,6 +24,7 @@ struct tg_provider_input {
     const char *client_model; /* as in the body */
     const char *model;        /* Tollgate's name of the model to serve */
     bool stream;
+    bool counts;                /* not an answer is asked for, but the prompt's tokens */
     enum tg_protocol client;    /* what the body is written in */
     const struct tg_json *json; /* the body, parsed; for converting */
     bool wants_usage;           /* of a stream, as Chat says it */

@@ -16,7 +16,7 @@
 struct tg_dialect {
     enum tg_protocol protocol;
     enum tg_figures_dialect figures;
-    bool sums_up; /* usage is spread over events: only figures.h makes sense of it */
+    bool sums_up; /* a stream's usage is spread over its events: usage_figures.h adds it up */
     /* As chat_event.h: of one event's data, of a whole answer. */
     void (*read_event)(struct tg_span data, struct tg_chat_event *ret, struct tg_buf *content);
     void (*read_answer)(struct tg_span body, struct tg_chat_event *ret, struct tg_buf *content);

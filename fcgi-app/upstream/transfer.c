@@ -214,21 +214,6 @@ static void convert_answer(struct tg_transfer *transfer)
     tg_json_free(answer);
 }
 
-static void read_usage(struct tg_transfer *transfer, const struct tg_dialect *dialect,
-                       const struct tg_chat_event *read)
-{
-    struct tg_span body = {tg_buf_text(&transfer->body), transfer->body.len};
-    struct tg_figures figures;
-
-    transfer->has_usage = read->has_usage;
-    transfer->usage = read->usage;
-    if (!dialect->sums_up)
-        return;
-    tg_figures_init(&figures, dialect->figures);
-    tg_figures_read(&figures, body);
-    transfer->has_usage = tg_figures_usage(&figures, &transfer->usage);
-}
-
 static void read_answer(struct tg_transfer *transfer, struct tg_buf *content)
 {
     const struct tg_dialect *dialect = tg_dialect_of(transfer->call->protocol);
@@ -246,7 +231,8 @@ static void read_answer(struct tg_transfer *transfer, struct tg_buf *content)
         tg_classify_inside(&transfer->error);
         return;
     }
-    read_usage(transfer, dialect, &read);
+    transfer->has_usage = read.has_usage;
+    transfer->usage = read.usage;
     transfer->arrived = read.content != 0;
     transfer->counted_output = tg_count_text(transfer->req->worker->encoders, transfer->model,
                                              tg_buf_text(content), content->len);
