@@ -218,13 +218,43 @@ static enum tg_class take_model(struct tg_request *req)
     return TG_OK;
 }
 
-static enum tg_class take_flags(struct tg_request *req)
+static enum tg_class take_stream(struct tg_request *req)
 {
-    const struct tg_json *options;
     enum tg_json_got got = tg_json_get_bool(req->json, "stream", &req->stream);
 
     if (!is_missing(got) && got != TG_JSON_GOT)
         return invalid(req, "stream", "true or false");
+    return TG_OK;
+}
+
+static enum tg_class refuse_messages(struct tg_request *req, const char *code, const char *message)
+{
+    enum tg_class class = tg_fail(&req->error, TG_CLASS_INVALID, code, "%s", message);
+
+    memcpy(req->error.param, "messages", sizeof "messages");
+    return class;
+}
+
+/* What no upstream of any protocol would take is not asked of one. */
+static enum tg_class check_messages(struct tg_request *req)
+{
+    const struct tg_json *messages;
+    enum tg_json_got got = tg_json_get_array(req->json, "messages", &messages);
+
+    if (is_missing(got))
+        return refuse_messages(req, "missing_required_parameter", "'messages' is required.");
+    if (got != TG_JSON_GOT)
+        return invalid(req, "messages", "an array");
+    if (tg_json_array_len(messages) == 0)
+        return refuse_messages(req, "empty_array", "'messages' must not be empty.");
+    return TG_OK;
+}
+
+static enum tg_class take_options(struct tg_request *req)
+{
+    const struct tg_json *options;
+    enum tg_json_got got;
+
     got = tg_json_get_object(req->json, "stream_options", &options);
     if (is_missing(got))
         return TG_OK;
@@ -241,31 +271,45 @@ static enum tg_class take_answers(struct tg_request *req)
 {
     enum tg_json_got got = tg_json_get_int(req->json, "n", &req->answers);
 
-    if (is_missing(got)) {
-        req->answers = 1;
+    if (is_missing(got))
         return TG_OK;
-    }
     if (got != TG_JSON_GOT || req->answers < 1 || req->answers > ANSWERS_MOST)
         return invalid(req, "n", "a whole number from 1 to 128");
     return TG_OK;
 }
 
-/* The newer name wins when both are given. */
-static enum tg_class take_ceiling(struct tg_request *req)
+static enum tg_class take_ceiling(struct tg_request *req, const char *name, int64_t least)
 {
-    static const char *const names[] = {"max_tokens", "max_completion_tokens"};
+    int64_t value;
+    enum tg_json_got got = tg_json_get_int(req->json, name, &value);
 
-    for (size_t i = 0; i < TG_COUNT_OF(names); i++) {
-        int64_t value;
-        enum tg_json_got got = tg_json_get_int(req->json, names[i], &value);
-
-        if (is_missing(got))
-            continue;
-        if (got != TG_JSON_GOT || value < 1)
-            return invalid(req, names[i], "a whole number, 1 or more");
-        req->max_output_tokens = value;
-    }
+    if (is_missing(got))
+        return TG_OK;
+    if (got != TG_JSON_GOT || value < least)
+        return invalid(req, name, least == 0 ? "a whole number" : "a whole number, 1 or more");
+    req->max_output_tokens = TG_MAX(value, 1);
     return TG_OK;
+}
+
+/* Of the two names of the ceiling the newer one wins. */
+static enum tg_class take_chat(struct tg_request *req)
+{
+    enum tg_class class = take_options(req);
+
+    if (class == TG_OK)
+        class = take_ceiling(req, "max_tokens", 1);
+    if (class == TG_OK)
+        class = take_ceiling(req, "max_completion_tokens", 1);
+    if (class == TG_OK)
+        class = take_answers(req);
+    return class;
+}
+
+/* A ceiling of 0 warms a prompt cache. */
+static enum tg_class take_protocol(struct tg_request *req)
+{
+    return req->endpoint->protocol == TG_PROTOCOL_MESSAGES ? take_ceiling(req, "max_tokens", 0)
+                                                           : take_chat(req);
 }
 
 static enum tg_class understand(struct tg_request *req)
@@ -278,13 +322,14 @@ static enum tg_class understand(struct tg_request *req)
     if (tg_json_type(req->json) != TG_JSON_OBJECT)
         return tg_fail(&req->error, TG_CLASS_INVALID, "invalid_json",
                        "The request body must be a JSON object.");
+    req->answers = 1;
     class = take_model(req);
     if (class == TG_OK)
-        class = take_flags(req);
+        class = take_stream(req);
     if (class == TG_OK)
-        class = take_ceiling(req);
+        class = take_protocol(req);
     if (class == TG_OK)
-        class = take_answers(req);
+        class = check_messages(req);
     return class;
 }
 
@@ -296,7 +341,7 @@ enum tg_verdict tg_stage_body(struct tg_request *req)
         return TG_GONE;
     if (class != TG_OK)
         return TG_ANSWER;
-    if (req->endpoint->operation != TG_OPERATION_GENERATE)
+    if (!tg_endpoint_asks_model(req->endpoint))
         return TG_NEXT;
     if (!req->body_understood && understand(req) != TG_OK)
         return TG_ANSWER;

@@ -8,6 +8,9 @@
 /* Exact paths come before the patterns that would match them too. */
 static const struct tg_endpoint endpoints[] = {
     {"chat_completions", "POST", "/v1/chat/completions", TG_PROTOCOL_CHAT, TG_OPERATION_GENERATE},
+    {"messages", "POST", "/v1/messages", TG_PROTOCOL_MESSAGES, TG_OPERATION_GENERATE},
+    {"count_tokens", "POST", "/v1/messages/count_tokens", TG_PROTOCOL_MESSAGES,
+     TG_OPERATION_COUNT},
     {"models", "GET", "/v1/models", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"health", "GET", "/healthz", TG_PROTOCOL_CHAT, TG_OPERATION_HEALTH},
@@ -70,6 +73,12 @@ const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
         *ret_method_wrong = true;
     }
     return NULL;
+}
+
+bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint)
+{
+    return endpoint->operation == TG_OPERATION_GENERATE ||
+           endpoint->operation == TG_OPERATION_COUNT;
 }
 
 const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path)

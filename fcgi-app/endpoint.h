@@ -11,6 +11,7 @@
 
 enum tg_operation {
     TG_OPERATION_GENERATE,     /* relayed and billed */
+    TG_OPERATION_COUNT,        /* tokens of a prompt; free */
     TG_OPERATION_MODELS,       /* list or one model */
     TG_OPERATION_HEALTH,       /* /healthz */
     TG_OPERATION_READY,        /* /readyz */
@@ -32,6 +33,8 @@ void tg_endpoint_tidy(char *path) non_null(1);
 /* Pure, <path> is tidy. NULL: unknown path; *ret_method_wrong tells 405 from 404. */
 const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
                                            bool *ret_method_wrong) must_check non_null(1, 2, 3);
+/* Its body is a prompt for a model. */
+bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint) must_check non_null(1);
 /* What the star of the endpoint's path stands for in <path>, "" without a star. */
 const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path) non_null(1, 2);
 /* The methods that <path> has, for the Allow header of a 405: "GET, POST". */

@@ -85,7 +85,7 @@ static enum tg_class set_quote(struct tg_request *req, const struct tg_snapshot 
     return class == TG_OK ? tg_quote_deposit(req, quote, &req->error) : class;
 }
 
-static int64_t count_prompt(const struct tg_request *req)
+int64_t tg_estimate_prompt(const struct tg_request *req)
 {
     static tg_prompt_fn *const counts[] = {
         [TG_PROTOCOL_CHAT] = tg_prompt_chat,
@@ -107,7 +107,7 @@ enum tg_verdict tg_stage_estimate(struct tg_request *req)
                       "The gateway has no routing data yet. Try again later.");
         return TG_ANSWER;
     }
-    req->input_estimate = count_prompt(req);
+    req->input_estimate = tg_estimate_prompt(req);
     for (size_t i = 0; i < req->quote_count && class == TG_OK; i++)
         class = set_quote(req, snapshot, &req->quotes[i]);
     tg_snapshot_release(req->worker->snapshots, snapshot);

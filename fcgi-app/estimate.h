@@ -7,6 +7,8 @@
 
 #include "fcgi-app/request.h"
 
+/* Tokens of the prompt in the protocol's way of writing it, before any upstream has counted. */
+int64_t tg_estimate_prompt(const struct tg_request *req) must_check non_null(1);
 /* Fills quote->deposit_quota from its price. Errors: TG_CLASS_UNPRICED for a price that cannot be
  * used. */
 enum tg_class tg_quote_deposit(const struct tg_request *req, struct tg_quote *quote,

@@ -1,6 +1,7 @@
 /* tollgate-fcgi - the gateway: a master and its workers behind a web server. tollgate-fcgi(8) */
 #include "common/base/log.h"
 #include "common/crypto/secrets.h"
+#include "fcgi-app/convert/registry.h"
 #include "fcgi-app/process.h"
 #include "fcgi-app/vocabulary.h"
 
@@ -24,9 +25,14 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* What would keep every worker from starting is found before the first one is forked. */
 static enum tg_class check(const struct tg_conf *conf, struct tg_error *err)
 {
+    const char *problem = tg_routes_problem();
     struct tg_secrets secrets;
-    enum tg_class class = tg_crypto_init(err);
+    enum tg_class class;
 
+    if (problem != NULL)
+        return tg_fail(err, TG_CLASS_INTERNAL, "internal", "the conversion matrix is broken: %s",
+                       problem);
+    class = tg_crypto_init(err);
     if (class == TG_OK)
         class = tg_secrets_read(tg_conf_text(conf, TG_OPTION_SECRETS_CONSOLE_FILE),
                                 tg_conf_text(conf, TG_OPTION_SECRETS_FILE), &secrets, err);

@@ -17,12 +17,12 @@ static const struct {
     enum tg_verdict (*run)(struct tg_request *req);
     unsigned operations;
 } stages[] = {
-    {TG_STAGE_ACCESS, tg_stage_access, FOR(GENERATE) | FOR(MODELS)},
-    {TG_STAGE_RATE, tg_stage_rate, FOR(GENERATE) | FOR(MODELS)},
-    {TG_STAGE_BODY, tg_stage_body, FOR(GENERATE) | FOR(CHANNEL_TEST)},
+    {TG_STAGE_ACCESS, tg_stage_access, FOR(GENERATE) | FOR(COUNT) | FOR(MODELS)},
+    {TG_STAGE_RATE, tg_stage_rate, FOR(GENERATE) | FOR(COUNT) | FOR(MODELS)},
+    {TG_STAGE_BODY, tg_stage_body, FOR(GENERATE) | FOR(COUNT) | FOR(CHANNEL_TEST)},
     {TG_STAGE_SESSION, tg_stage_session, FOR(GENERATE)},
     {TG_STAGE_SCREEN, tg_stage_screen, FOR(GENERATE)},
-    {TG_STAGE_RULES, tg_stage_rules, FOR(GENERATE)},
+    {TG_STAGE_RULES, tg_stage_rules, FOR(GENERATE) | FOR(COUNT)},
     {TG_STAGE_ESTIMATE, tg_stage_estimate, FOR(GENERATE)},
     {TG_STAGE_QUOTA, tg_stage_quota, FOR(GENERATE)},
     {TG_STAGE_RESERVE, tg_stage_reserve, FOR(GENERATE)},
@@ -31,6 +31,7 @@ static const struct {
 
 /* What answers an operation whose stages all said NEXT. */
 static void (*const answers[])(struct tg_request *req) = {
+    [TG_OPERATION_COUNT] = tg_answer_count,
     [TG_OPERATION_MODELS] = tg_answer_models,
     [TG_OPERATION_HEALTH] = tg_answer_health,
     [TG_OPERATION_READY] = tg_answer_ready,
@@ -57,7 +58,7 @@ static bool is_shed(struct tg_request *req)
     struct tg_worker *worker = req->worker;
     const struct tg_settings *settings = tg_worker_settings(worker);
 
-    if (req->endpoint->operation != TG_OPERATION_GENERATE)
+    if (!tg_endpoint_asks_model(req->endpoint))
         return false;
     req->in_flight = true;
     tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_INFLIGHT, 1);

@@ -163,7 +163,7 @@ void tg_reply_set_json(struct tg_request *req, int status, const char *json, siz
 /* Headers of an answer that is complete in req->tail. */
 static void begin_whole(struct tg_request *req)
 {
-    struct tg_reply_header extra[4];
+    struct tg_reply_header extra[6];
     char length[32], retry[32], allow[64];
     const struct tg_error_scene scene = scene_of(req);
     struct tg_error_view view = {0};
@@ -179,6 +179,8 @@ static void begin_whole(struct tg_request *req)
     }
     if (view.never_retry && scene.protocol != TG_PROTOCOL_GEMINI)
         extra[count++] = (struct tg_reply_header){"x-should-retry", "false"};
+    if (req->estimated)
+        extra[count++] = (struct tg_reply_header){"x-tollgate-estimated", "true"};
     if (req->replayed)
         extra[count++] = (struct tg_reply_header){"idempotent-replayed", "true"};
     if (req->error.class == TG_CLASS_METHOD) {

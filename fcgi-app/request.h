@@ -90,6 +90,7 @@ struct tg_request {
     const struct tg_attempt *served; /* the attempt whose content was or would be delivered */
     const struct tg_quote *quote;    /* of that attempt */
     const struct tg_quote *trying;   /* of the attempt that runs */
+    bool estimated;                  /* the answer is a count of our own */
     int answer_status;               /* HTTP status sent or to be sent to the client */
     struct tg_passed_header passed[TG_PASSED_MOST];
     size_t passed_count;

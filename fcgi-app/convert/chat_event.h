@@ -28,6 +28,7 @@ enum tg_chat_choices { TG_CHAT_NO_CHOICES, TG_CHAT_EMPTY_CHOICES, TG_CHAT_CHOICE
 
 struct tg_chat_event {
     bool done;      /* "[DONE]": nothing else is set */
+    bool idle;      /* a keep-alive of the upstream's: nothing else is set */
     bool malformed; /* no JSON object, or one that the strict gate refuses: nothing else is set.
                      * Half a surrogate pair in a string is allowed, as streams cut pairs. */
     bool has_error;

@@ -1,3 +1,5 @@
 libgateway_a_SOURCES += \
 	fcgi-app/provider/provider.c fcgi-app/provider/provider.h \
-	fcgi-app/provider/openai.c
+	fcgi-app/provider/body.c \
+	fcgi-app/provider/openai.c \
+	fcgi-app/provider/anthropic.c

@@ -1,18 +1,6 @@
 #include "fcgi-app/provider/provider.h"
 
-#include <string.h>
-
 enum { HEADERS_MOST = 6 };
-
-static const char *url_of(const struct tg_provider_input *input)
-{
-    const char *base = input->channel->base_url;
-    size_t len = strlen(base);
-
-    while (len > 0 && base[len - 1] == '/')
-        len--;
-    return tg_arena_printf(input->arena, "%.*s/chat/completions", (int)len, base);
-}
 
 static void set_headers(const struct tg_provider_input *input, struct tg_provider_call *call)
 {
@@ -38,23 +26,9 @@ static void set_headers(const struct tg_provider_input *input, struct tg_provide
 static enum tg_class prepare(const struct tg_provider_input *input, struct tg_provider_call *ret,
                              struct tg_error *err)
 {
-    struct tg_splice what = {.ask_usage = input->stream};
-    enum tg_class class = tg_provider_map_model(input, &ret->upstream_model, err);
-
-    if (class != TG_OK)
-        return class;
-    if (strcmp(ret->upstream_model, input->client_model) != 0) {
-        what.model = ret->upstream_model;
-        ret->rename_to = input->model;
-    } else {
-        ret->rename_to = NULL;
-    }
-    ret->url = url_of(input);
+    ret->url = tg_provider_url(input, "/chat/completions");
     set_headers(input, ret);
-    class = tg_splice_chat(input->body, &what, input->arena, &ret->body, err);
-    if (class != TG_OK)
-        err->flags |= TG_ERROR_NO_RETRY;
-    return class;
+    return tg_provider_prepare_body(&tg_provider_openai, input, ret, err);
 }
 
 const struct tg_provider tg_provider_openai = {"openai", TG_PROTOCOL_CHAT, prepare};

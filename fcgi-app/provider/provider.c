@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const struct tg_provider *const providers[] = {&tg_provider_openai};
+static const struct tg_provider *const providers[] = {&tg_provider_openai, &tg_provider_anthropic};
 
 const struct tg_provider *tg_provider_find(const char *name)
 {

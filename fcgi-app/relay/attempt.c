@@ -23,7 +23,12 @@ static enum tg_class prepare(struct tg_relay *relay, const struct tg_choice *cho
         .client_model = req->model,
         .model = relay->quote->model,
         .stream = req->stream,
+        .client = req->endpoint->protocol,
+        .json = req->json,
+        .wants_usage = req->wants_usage,
         .openai_beta = tg_relay_client_header(req, "openai-beta"),
+        .anthropic_version = tg_relay_client_header(req, "anthropic-version"),
+        .anthropic_beta = tg_relay_client_header(req, "anthropic-beta"),
     };
 
     return choice->provider->prepare(&input, call, err);
@@ -91,11 +96,14 @@ static struct tg_attempt *attempt_once(struct tg_relay *relay, const struct tg_c
     relay->attempts++;
     relay->repeats += tg_relay_was_tried(relay, choice->channel.id);
     memset(ret_error, 0, sizeof *ret_error);
-    if (prepare(relay, choice, &call, ret_error) != TG_OK ||
-        tg_hold_raise(relay->req, choice->quote->deposit_quota, ret_error) != TG_OK)
-        return tg_relay_record(relay, choice, ret_error);
-    relay->req->trying = choice->quote;
-    call_upstream(relay, choice, &call, &attempt, ret_error);
+    if (prepare(relay, choice, &call, ret_error) == TG_OK &&
+        tg_hold_raise(relay->req, choice->quote->deposit_quota, ret_error) == TG_OK) {
+        relay->req->trying = choice->quote;
+        call_upstream(relay, choice, &call, &attempt, ret_error);
+    } else {
+        attempt = tg_relay_record(relay, choice, ret_error);
+    }
+    tg_provider_call_done(&call);
     return attempt;
 }
 

@@ -83,15 +83,17 @@ static struct tg_candidate candidate_of(const struct tg_relay *relay,
 {
     const struct tg_provider *provider = tg_provider_find(ability->channel->provider);
     bool prefer = tg_conf_bool(relay->settings->conf, TG_OPTION_ROUTING_PREFER_NATIVE);
+    bool native = provider != NULL && provider->protocol == relay->req->endpoint->protocol;
 
     return (struct tg_candidate){
         .channel_id = ability->channel->id,
         .priority = ability->priority,
         .weight = ability->weight,
         .tried = tg_relay_was_tried(relay, ability->channel->id),
-        .native = !prefer || (provider != NULL &&
-                              provider->protocol == relay->req->endpoint->protocol),
-        .excluded = provider == NULL || ability->channel->key[0] == '\0',
+        .native = !prefer || native,
+        .excluded = provider == NULL || ability->channel->key[0] == '\0' ||
+                    (relay->native_only && !native) ||
+                    tg_route_find(relay->req->endpoint->protocol, provider->protocol) == NULL,
     };
 }
 

@@ -8,4 +8,6 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/retry.c fcgi-app/relay/retry.h \
 	fcgi-app/relay/events.c \
 	fcgi-app/relay/outcome.c \
+	fcgi-app/relay/ask.c fcgi-app/relay/ask.h \
+	fcgi-app/relay/count.c \
 	fcgi-app/relay/test.c fcgi-app/relay/test.h

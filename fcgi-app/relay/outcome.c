@@ -1,7 +1,6 @@
 #include "fcgi-app/relay/relay.h"
 
 #include "fcgi-app/reply.h"
-#include "fcgi-app/stream/chat.h"
 
 #include <string.h>
 
@@ -42,7 +41,7 @@ void tg_relay_finish(struct tg_request *req, struct tg_transfer *transfer)
     /* A stream without content whose preamble went out has begun; one that has not must. */
     (void)tg_reply_begin_stream(req);
     tg_buf_reset(&req->tail);
-    tg_buf_add(&req->tail, tg_chat_done.ptr, tg_chat_done.len);
+    tg_buf_add(&req->tail, transfer->stream.terminal.data, transfer->stream.terminal.len);
 }
 
 enum tg_class tg_relay_no_channel(struct tg_error *err)

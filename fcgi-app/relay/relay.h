@@ -3,6 +3,7 @@
  *   attempt.c  the loop over models and calls
  *   choose.c   which channel is next, copied out of the snapshot
  *   events.c   the record of every call
+ *   ask.c      calls beside it, for a test or a count
  *   outcome.c  who pays (R1-R3), what the client is told
  *
  * Threads  the request's.
@@ -20,6 +21,7 @@ struct tg_relay {
     struct tg_client client;
     const struct tg_settings *settings;
     int64_t deadline_at_us;
+    bool native_only; /* no channel of another protocol than the client's */
     /* of the running model's loop */
     const struct tg_quote *quote;
     int attempts;

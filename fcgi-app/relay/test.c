@@ -3,9 +3,7 @@
 #include "common/base/clock.h"
 #include "common/json/writer.h"
 #include "common/price/price.h"
-#include "fcgi-app/convert/chat_event.h"
-#include "fcgi-app/convert/error_body.h"
-#include "fcgi-app/relay/classify.h"
+#include "fcgi-app/relay/ask.h"
 #include "fcgi-app/relay/relay.h"
 #include "fcgi-app/reply.h"
 
@@ -26,18 +24,8 @@ struct probe {
     const struct tg_provider *provider;
     const char *model;
     const struct tg_price *price; /* NULL: none is set */
-    struct tg_buf body;           /* of the answer, its beginning */
-    struct tg_http_result http;
-    int64_t took_us;
+    struct tg_ask ask;
 };
-
-static bool take_body(void *context, const char *bytes, size_t len)
-{
-    struct probe *probe = context;
-
-    tg_buf_add(&probe->body, bytes, TG_MIN(len, ANSWER_MOST - probe->body.len));
-    return probe->body.len < ANSWER_MOST;
-}
 
 static void write_body(struct tg_buf *out, const char *model)
 {
@@ -57,50 +45,6 @@ static void write_body(struct tg_buf *out, const char *model)
     tg_json_end_object(&json);
 }
 
-static void exchange(struct tg_request *req, struct probe *probe,
-                     const struct tg_provider_call *call)
-{
-    const struct tg_settings *settings = tg_worker_settings(req->worker);
-    const struct tg_http_sink sink = {.context = probe, .on_body = take_body};
-    const struct tg_http_spec spec = {
-        .purpose = TG_HTTP_CHANNEL,
-        .method = "POST",
-        .url = call->url,
-        .proxy = probe->channel.proxy,
-        .headers = call->headers,
-        .header_count = call->header_count,
-        .body = call->body.spans,
-        .body_count = call->body.count,
-        .connect_us = tg_conf_int(settings->conf, TG_OPTION_UPSTREAM_CONNECT),
-        .first_byte_us = TEST_LIMIT_US,
-        .idle_us = TEST_LIMIT_US,
-        .allow = settings->channel_allow,
-        .allow_count = settings->channel_allow_count,
-        .client_fd = -1,
-    };
-    int64_t from_us = tg_now_us();
-
-    tg_http_exchange(req->worker->http, &spec, &sink, &probe->http);
-    probe->took_us = tg_now_us() - from_us;
-}
-
-/* class TG_OK: the channel works. */
-static void judge(const struct probe *probe, struct tg_error *ret)
-{
-    static const struct tg_retry_hints no_hints;
-    struct tg_span body = {tg_buf_text(&probe->body), probe->body.len};
-    int status = probe->http.status;
-
-    if (probe->http.end != TG_HTTP_DONE && body.len < ANSWER_MOST)
-        tg_classify_end(&probe->http, ret);
-    else if (status < 200 || status > 299)
-        tg_classify_status(status, body, &no_hints, 0, ret);
-    else if (tg_error_body_is(body))
-        tg_error_body_read(status, body, ret);
-    else if (body.len < ANSWER_MOST && tg_json_check(body.ptr, body.len, NULL) != TG_OK)
-        (void)tg_fail(ret, TG_CLASS_TRANSPORT, "upstream_invalid", "the answer is no JSON");
-}
-
 static void call_once(struct tg_request *req, struct probe *probe, struct tg_error *ret)
 {
     struct tg_provider_call call = {0};
@@ -110,14 +54,19 @@ static void call_once(struct tg_request *req, struct probe *probe, struct tg_err
         .channel = &probe->channel,
         .client_model = probe->model,
         .model = probe->model,
+        .client = probe->provider->protocol,
     };
 
     tg_buf_init(&body, 0);
     write_body(&body, probe->model);
     input.body = (struct tg_span){body.data, body.len};
     if (probe->provider->prepare(&input, &call, ret) == TG_OK) {
-        exchange(req, probe, &call);
-        judge(probe, ret);
+        probe->ask = (struct tg_ask){.channel = &probe->channel,
+                                     .call = &call,
+                                     .limit_us = TEST_LIMIT_US,
+                                     .most = ANSWER_MOST};
+        tg_ask_run(req, &probe->ask);
+        *ret = probe->ask.error;
     }
     tg_buf_done(&body);
 }
@@ -137,13 +86,13 @@ static size_t shown_len(const char *text, size_t len)
  * Nobody is billed for a test. */
 static void write_answer(const struct probe *probe, struct tg_json_writer *json)
 {
-    struct tg_span body = {tg_buf_text(&probe->body), probe->body.len};
+    struct tg_span body = {tg_buf_text(&probe->ask.body), probe->ask.body.len};
     struct tg_chat_event read = {0};
     struct tg_buf content;
     int64_t cost = 0;
 
     tg_buf_init(&content, 0);
-    tg_chat_answer_read(body, &read, &content);
+    tg_dialect_of(probe->provider->protocol)->read_answer(body, &read, &content);
     tg_json_key(json, "answer");
     tg_json_write_strn(json, tg_buf_text(&content), shown_len(content.data, content.len));
     tg_buf_done(&content);
@@ -165,8 +114,8 @@ static void answer(struct tg_request *req, const struct probe *probe, const stru
     tg_json_writer_init(&json, &out);
     tg_json_begin_object(&json);
     tg_json_put_bool(&json, "ok", error->class == TG_OK);
-    tg_json_put_int(&json, "status", probe->http.status);
-    tg_json_put_int(&json, "ms", probe->took_us / 1000);
+    tg_json_put_int(&json, "status", probe->ask.http.status);
+    tg_json_put_int(&json, "ms", probe->ask.took_us / 1000);
     tg_json_put_str(&json, "model", probe->model);
     tg_json_put_str(&json, "code", error->class == TG_OK ? NULL : error->code);
     tg_json_put_str(&json, "error", error->class == TG_OK ? NULL : error->message);
@@ -224,7 +173,7 @@ void tg_channel_test(struct tg_request *req, const struct tg_channel_test *test)
     struct tg_error error = {0};
 
     prepare(req, test, &probe);
-    tg_buf_init(&probe.body, 0);
+    tg_buf_init(&probe.ask.body, 0);
     if (probe.channel.id == 0)
         (void)tg_fail(&error, TG_CLASS_NOT_FOUND, "channel_not_found",
                       "no such channel, or it is disabled");
@@ -236,5 +185,5 @@ void tg_channel_test(struct tg_request *req, const struct tg_channel_test *test)
     else
         call_once(req, &probe, &error);
     answer(req, &probe, &error);
-    tg_buf_done(&probe.body);
+    tg_ask_done(&probe.ask);
 }

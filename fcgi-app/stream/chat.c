@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-const struct tg_span tg_chat_done = {"data: [DONE]\n\n", 14};
-
 /* A usage object, even one of zeros. */
 static bool has_usage_object(struct tg_span data)
 {
@@ -32,7 +30,7 @@ enum tg_chat_part tg_chat_part(const struct tg_sse_event *event, const struct tg
     return TG_CHAT_PART_PREAMBLE;
 }
 
-static void put_data(struct tg_span data, struct tg_buf *out)
+void tg_chat_put_data(struct tg_span data, struct tg_buf *out)
 {
     const char *at = data.ptr, *end = data.ptr + data.len;
 
@@ -61,11 +59,11 @@ void tg_chat_frame(const struct tg_sse_event *event, const char *rename_to, stru
         tg_buf_char(out, '\n');
     }
     if (rename_to == NULL) {
-        put_data(event->data, out);
+        tg_chat_put_data(event->data, out);
         return;
     }
     tg_buf_init(&renamed, 0);
     tg_chat_event_rename(event->data, rename_to, &renamed);
-    put_data((struct tg_span){tg_buf_text(&renamed), renamed.len}, out);
+    tg_chat_put_data((struct tg_span){tg_buf_text(&renamed), renamed.len}, out);
     tg_buf_done(&renamed);
 }

@@ -26,6 +26,7 @@ enum tg_chat_part tg_chat_part(const struct tg_sse_event *event, const struct tg
 void tg_chat_frame(const struct tg_sse_event *event, const char *rename_to, struct tg_buf *out)
     non_null(1, 3);
 
-extern const struct tg_span tg_chat_done; /* the frame that ends a whole answer */
+/* Its data lines alone. */
+void tg_chat_put_data(struct tg_span data, struct tg_buf *out) non_null(2);
 
 #endif

@@ -2,9 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/stack.h"
-#include "fcgi-app/convert/chat_event.h"
 #include "fcgi-app/relay/classify.h"
-#include "fcgi-app/stream/chat.h"
 
 #include <string.h>
 
@@ -29,16 +27,50 @@ static void fail_invalid(struct tg_stream *stream, const char *message)
     fail(stream, TG_END_SCANNER_ERROR, &error);
 }
 
+static void on_converted(void *to, const struct tg_json *event)
+{
+    struct tg_stream *stream = to;
+
+    stream->conf.spoken->frame_tree(event, stream->target);
+}
+
+static void convert(struct tg_stream *stream, struct tg_span data, struct tg_buf *out)
+{
+    struct tg_json *tree;
+    struct tg_error error;
+
+    if (tg_json_parse(data.ptr, data.len, &tree, &error) != TG_OK) {
+        fail_invalid(stream, "the upstream sent an event that cannot be converted");
+        return;
+    }
+    stream->target = out;
+    if (!tg_chain_feed(stream->chain, tree) &&
+        tg_chain_state(stream->chain, &error) == TG_HOP_END_ERROR)
+        fail(stream, TG_END_HANDLER_STOP, &error);
+    tg_json_free(tree);
+}
+
+/* What the client gets for an event of the upstream, behind what <out> holds. */
+static void put_event(struct tg_stream *stream, const struct tg_sse_event *event,
+                      struct tg_buf *out)
+{
+    if (stream->chain == NULL)
+        stream->conf.upstream->frame(event, stream->conf.rename_to, out);
+    else
+        convert(stream, event->data, out);
+}
+
 static void send_event(struct tg_stream *stream, const struct tg_sse_event *event)
 {
     tg_buf_reset(&stream->frame);
-    tg_chat_frame(event, stream->conf.rename_to, &stream->frame);
-    (void)tg_client_send(stream->client, stream->frame.data, stream->frame.len);
+    put_event(stream, event, &stream->frame);
+    if (stream->frame.len > 0)
+        (void)tg_client_send(stream->client, stream->frame.data, stream->frame.len);
 }
 
 static void hold_event(struct tg_stream *stream, const struct tg_sse_event *event)
 {
-    tg_chat_frame(event, stream->conf.rename_to, &stream->preamble);
+    put_event(stream, event, &stream->preamble);
     if (stream->preamble.failed)
         fail_invalid(stream, "the upstream sends events without content");
 }
@@ -91,7 +123,7 @@ static void on_done(struct tg_stream *stream)
 static void dispatch(struct tg_stream *stream, const struct tg_sse_event *event,
                      const struct tg_chat_event *read)
 {
-    switch (tg_chat_part(event, read)) {
+    switch (stream->conf.upstream->part(event, read)) {
     case TG_CHAT_PART_CONTENT:
         on_content(stream, event);
         break;
@@ -99,13 +131,15 @@ static void dispatch(struct tg_stream *stream, const struct tg_sse_event *event,
         on_quiet(stream, event);
         break;
     case TG_CHAT_PART_USAGE:
-        if (stream->client->req->wants_usage)
+        if (stream->client->req->wants_usage || stream->chain != NULL)
             on_quiet(stream, event);
         break;
     case TG_CHAT_PART_ERROR:
         on_upstream_error(stream, read);
         break;
     case TG_CHAT_PART_DONE:
+        if (event->data.ptr[0] == '{') /* an event of its own, no mere mark */
+            put_event(stream, event, &stream->terminal);
         on_done(stream);
         break;
     case TG_CHAT_PART_INVALID:
@@ -123,9 +157,11 @@ static void on_event(void *context, const struct tg_sse_event *event)
     struct tg_chat_event read;
 
     tg_buf_reset(&stream->content);
-    tg_chat_event_read(event->data, &read, &stream->content);
+    stream->conf.upstream->read_event(event->data, &read, &stream->content);
     /* Usage counts wherever it comes, even behind the end. */
-    if (!read.done && read.has_usage) {
+    if (stream->conf.upstream->sums_up) {
+        tg_figures_read(&stream->figures, event->data);
+    } else if (!read.done && read.has_usage) {
         stream->usage = read.usage;
         stream->has_usage = true;
     }
@@ -149,6 +185,10 @@ void tg_stream_init(struct tg_stream *stream, struct tg_client *client,
     tg_buf_init(&stream->preamble, conf->event_limit);
     tg_buf_init(&stream->frame, 0);
     tg_buf_init(&stream->content, 0);
+    tg_buf_init(&stream->terminal, 0);
+    tg_figures_init(&stream->figures, conf->upstream->figures);
+    if (conf->route != NULL && conf->route->step_count > 0)
+        stream->chain = tg_chain_open(conf->route, conf->convert, on_converted, stream);
     tg_sse_init(&stream->sse, conf->event_limit, on_event, NULL, stream);
 }
 
@@ -159,6 +199,8 @@ void tg_stream_done(struct tg_stream *stream)
     tg_buf_done(&stream->preamble);
     tg_buf_done(&stream->frame);
     tg_buf_done(&stream->content);
+    tg_buf_done(&stream->terminal);
+    tg_chain_close(stream->chain);
 }
 
 /* Single bytes are no sign of life: what counts is that lines end, or are long. */
@@ -284,11 +326,38 @@ static void end_empty(struct tg_stream *stream)
     (void)tg_client_send(stream->client, stream->preamble.data, stream->preamble.len);
 }
 
+/* What ends the answer in the client's protocol. */
+static void end_chain(struct tg_stream *stream)
+{
+    struct tg_span last = stream->conf.spoken->last;
+    struct tg_error error;
+
+    if (stream->chain != NULL) {
+        stream->target = &stream->terminal;
+        tg_chain_end(stream->chain, stream->done_seen ? TG_HOP_END_DONE : TG_HOP_END_EOF, NULL);
+        if (tg_chain_state(stream->chain, &error) == TG_HOP_END_ERROR)
+            fail(stream, TG_END_HANDLER_STOP, &error);
+    }
+    /* An upstream's own last event is there already, and so is one that was converted to. */
+    if (stream->terminal.len == 0 || stream->conf.spoken->protocol == TG_PROTOCOL_CHAT)
+        tg_buf_add(&stream->terminal, last.ptr, last.len);
+}
+
 static void end_whole(struct tg_stream *stream)
 {
     stream->end_reason = stream->done_seen ? TG_END_DONE : TG_END_EOF;
     if (!stream->arrived)
         end_empty(stream);
+    if (stream->error.class == TG_OK)
+        end_chain(stream);
+}
+
+/* Figures that are spread over a stream are known when it has said why it stopped: before that,
+ * what it told at its beginning is not what it cost (R2). */
+static void sum_up(struct tg_stream *stream)
+{
+    if (stream->conf.upstream->sums_up && stream->finish_seen)
+        stream->has_usage = tg_figures_usage(&stream->figures, &stream->usage);
 }
 
 void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result, bool late)
@@ -300,6 +369,7 @@ void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result
     if (stream->dribbles)
         shown.end = TG_HTTP_TIMEOUT_IDLE;
     tg_sse_end(&stream->sse); /* a last event without its blank line may hold the usage */
+    sum_up(stream);
     if (stream->client->gone || stream->error.class != TG_OK)
         return;
     if (stream->done_seen || (shown.end == TG_HTTP_DONE && stream->finish_seen))

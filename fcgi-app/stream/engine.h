@@ -3,17 +3,20 @@
  * Two commit points. Headers go out with the first keep-alive or the first content; content is what
  * makes an attempt final. Until then nothing of an attempt reaches the client: its role delta and
  * the like are held back, so that another channel may still be tried. From then on every event is
- * framed anew and flushed at once. "[DONE]" is not sent here: the last bytes go out after the
- * settlement.
+ * framed anew and flushed at once. What ends a whole answer ("[DONE]", message_stop) is not sent
+ * here: the last bytes go out after the settlement.
  *
- * Ends      [DONE]                                 done   whole
- *           end of stream behind a finish_reason   eof    whole
+ * A client of another protocol than the upstream's gets each event through the hops of a chain;
+ * what an event says of content, usage and the end is read from the upstream's own words.
+ *
+ * Ends      [DONE], message_stop                   done   whole
+ *           end of stream behind a finish reason   eof    whole
  *           end of stream otherwise, reset         eof    error
  *           error event; the worker has to end     handler_stop
  *           silence, or a line that does not end   timeout
  *           event over the limit, no JSON          scanner_error
  *           the client has left                    client_gone, ping_fail
- * An upstream that says [DONE] and does not end its stream is let go after a tenth of a second.
+ * An upstream that says its end and does not end its stream is let go after a tenth of a second.
  *
  * Threads  the request's.  Blocks  on writes to the client.
  * Source   POLICIES "Streams", R1-R5; PROTOCOLS D0.
@@ -22,11 +25,16 @@
 #define TOLLGATE_STREAM_ENGINE_H
 
 #include "common/http/http.h"
+#include "fcgi-app/convert/registry.h"
 #include "fcgi-app/count/count.h"
 #include "fcgi-app/stream/client.h"
+#include "fcgi-app/stream/dialect.h"
 #include "fcgi-app/stream/sse.h"
 
 struct tg_stream_conf {
+    const struct tg_dialect *upstream, *spoken; /* the upstream's, the client's */
+    const struct tg_route *route;     /* NULL or without steps: nothing is converted */
+    const struct tg_convert *convert; /* when something is */
     const struct tg_encoders *encoders; /* NULL: content is estimated */
     const char *count_as; /* model that content is counted for */
     const char *rename_to; /* what events shall call their model, NULL: leave it */
@@ -43,10 +51,14 @@ struct tg_stream {
     bool has_usage;
     struct tg_usage usage;       /* as reported last */
     struct tg_count count;   /* of the content that came */
+    struct tg_buf terminal;  /* of a whole answer: what ends it, for behind the settlement */
     /* private: engine.c */
     struct tg_client *client;
     struct tg_stream_conf conf;
     struct tg_sse sse;
+    struct tg_figures figures;
+    struct tg_chain *chain; /* NULL: nothing is converted */
+    struct tg_buf *target;  /* where converted events go */
     struct tg_buf preamble, frame, content;
     bool finish_seen, done_seen, dribbles;
     int64_t done_at_us;

@@ -2,7 +2,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "fcgi-app/convert/chat_event.h"
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/relay/classify.h"
 #include "fcgi-app/upstream/passed.h"
@@ -177,6 +176,11 @@ static void end_stream(struct tg_transfer *transfer)
     transfer->counted_output = tg_count_total(&stream->count);
 }
 
+static bool is_converted(const struct tg_transfer *transfer)
+{
+    return transfer->call->route != NULL && transfer->call->route->step_count > 0;
+}
+
 static void rename_answer(struct tg_transfer *transfer)
 {
     struct tg_span body = {transfer->body.data, transfer->body.len};
@@ -185,18 +189,39 @@ static void rename_answer(struct tg_transfer *transfer)
     if (transfer->call->rename_to == NULL)
         return;
     tg_buf_init(&renamed, 0);
-    tg_chat_event_rename(body, transfer->call->rename_to, &renamed);
+    tg_dialect_of(transfer->call->protocol)
+        ->rename_answer(body, transfer->call->rename_to, &renamed);
     tg_buf_done(&transfer->body);
     transfer->body = renamed;
 }
 
+/* The answer in the client's protocol. */
+static void convert_answer(struct tg_transfer *transfer)
+{
+    struct tg_span body = {tg_buf_text(&transfer->body), transfer->body.len};
+    struct tg_json *answer, *made;
+
+    if (tg_json_parse(body.ptr, body.len, &answer, NULL) != TG_OK) {
+        fail_invalid(transfer, "the answer cannot be converted");
+        return;
+    }
+    if (tg_route_answer(transfer->call->route, transfer->call->convert, answer, &made,
+                        &transfer->error) == TG_OK) {
+        tg_buf_reset(&transfer->body);
+        tg_json_print(made, &transfer->body);
+        tg_json_free(made);
+    }
+    tg_json_free(answer);
+}
+
 static void read_answer(struct tg_transfer *transfer, struct tg_buf *content)
 {
+    const struct tg_dialect *dialect = tg_dialect_of(transfer->call->protocol);
     struct tg_span body = {tg_buf_text(&transfer->body), transfer->body.len};
     const struct tg_conf *conf = tg_worker_settings(transfer->req->worker)->conf;
     struct tg_chat_event read;
 
-    tg_chat_answer_read(body, &read, content);
+    dialect->read_answer(body, &read, content);
     if (read.malformed) {
         fail_invalid(transfer, "the answer is no JSON");
         return;
@@ -214,6 +239,8 @@ static void read_answer(struct tg_transfer *transfer, struct tg_buf *content)
     if (!transfer->arrived && tg_conf_bool(conf, TG_OPTION_RETRY_EMPTY_ANSWER))
         (void)tg_fail(&transfer->error, TG_CLASS_TRANSPORT, "empty_answer",
                       "the answer holds no content");
+    else if (is_converted(transfer))
+        convert_answer(transfer);
     else
         rename_answer(transfer);
 }
@@ -281,6 +308,10 @@ void tg_transfer_run(struct tg_transfer *transfer)
 {
     const struct tg_conf *conf = tg_worker_settings(transfer->req->worker)->conf;
     const struct tg_stream_conf stream_conf = {
+        .upstream = tg_dialect_of(transfer->call->protocol),
+        .spoken = tg_dialect_of(transfer->req->endpoint->protocol),
+        .route = transfer->call->route,
+        .convert = transfer->call->convert,
         .encoders = transfer->req->worker->encoders,
         .count_as = transfer->model,
         .rename_to = transfer->call->rename_to,
@@ -294,6 +325,8 @@ void tg_transfer_run(struct tg_transfer *transfer)
     tg_stream_init(&transfer->stream, transfer->client, &stream_conf);
     exchange(transfer);
     conclude(transfer);
+    if (is_converted(transfer))
+        transfer->error.type[0] = '\0'; /* a word of the upstream's protocol, not the client's */
     /* An answer that came whole is one, even when nobody waits for it any more (R1). */
     if (transfer->client->gone &&
         (transfer->take != TG_TAKE_ANSWER || transfer->http.end != TG_HTTP_DONE))

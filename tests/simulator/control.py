@@ -9,7 +9,7 @@ GET  /_sim/problems                     breaches of HTTP or of the dialect's tra
 POST /_sim/behaviour                    {"model": NAME | "*" | "KEY/MODEL", "scenario": ...,
                                          "params", "text", "headers", "recorded"}
 POST /_sim/step                         {"model": NAME}: the next word of scenario by-hand
-POST /_sim/settings                     {"keys": [...], "refuse_chunked": bool}
+POST /_sim/settings                     {"keys": [...], "refuse_chunked": bool, "strict": bool}
 POST /_sim/recorded/ID[?model=NAME]     serves that recorded exchange (to one model, or to all)
 """
 
@@ -52,6 +52,7 @@ async def answer(state: State, request: Request) -> Any:
     elif name == "settings":
         if "keys" in posted:
             state.keys = set(posted["keys"])
+        state.strict = bool(posted.get("strict", state.strict))
         state.refuse_chunked = bool(posted.get("refuse_chunked", state.refuse_chunked))
     elif name == "recorded" and len(parts) == 2:
         state.recorded(parts[1])

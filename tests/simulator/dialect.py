@@ -193,8 +193,10 @@ class Answer:
     number: int
     model: str
     text: str = ""
+    reasoning: str = ""
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
     finish: str = "stop"
+    wire: str = "chat"
 
     def base(self, kind: str) -> dict[str, Any]:
         return {
@@ -210,11 +212,13 @@ class Answer:
             words(call["function"]["name"]) + words(call["function"]["arguments"])
             for call in self.tool_calls
         )
-        return words(self.text) + called
+        return words(self.text) + words(self.reasoning) + called
 
     def whole(self, used: dict[str, Any] | None) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": self.text or None}
         message["refusal"] = None
+        if self.reasoning:
+            message["reasoning_content"] = self.reasoning
         if self.tool_calls:
             message["tool_calls"] = self.tool_calls
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.finish}
@@ -230,6 +234,8 @@ class Answer:
     def deltas(self) -> list[dict[str, Any]]:
         """The pieces of the answer, one per word or tool fragment, without the closing chunk."""
         pieces: list[dict[str, Any]] = [{"role": "assistant", "content": "", "refusal": None}]
+        for index, word in enumerate(self.reasoning.split(" ") if self.reasoning else []):
+            pieces.append({"reasoning_content": word if index == 0 else " " + word})
         for index, word in enumerate(self.text.split(" ") if self.text else []):
             pieces.append({"content": word if index == 0 else " " + word})
         for index, call in enumerate(self.tool_calls):
@@ -243,17 +249,33 @@ class Answer:
         return pieces
 
 
+def call_tool(answer: Answer, name: str, arguments: str) -> None:
+    index = len(answer.tool_calls)
+    call = {"id": f"call_sim{answer.number:06d}_{index}", "type": "function"}
+    answer.tool_calls.append({**call, "function": {"name": name, "arguments": arguments}})
+    answer.finish = "tool_calls"
+
+
 def tool_answer(request: dict[str, Any], answer: Answer) -> None:
     """Turns the answer into one call of every tool that the request offers."""
-    for index, tool in enumerate(request.get("tools") or []):
-        arguments = '{"city":"Paris","unit":"celsius"}'
-        answer.tool_calls.append(
-            {
-                "id": f"call_sim{answer.number:06d}_{index}",
-                "type": "function",
-                "function": {"name": tool["function"]["name"], "arguments": arguments},
-            }
-        )
+    for tool in request.get("tools") or []:
+        name = tool["function"]["name"] if "function" in tool else tool["name"]
+        call_tool(answer, name, '{"city":"Paris","unit":"celsius"}')
     if answer.tool_calls:
         answer.text = ""
-        answer.finish = "tool_calls"
+
+
+def agent_answer(request: dict[str, Any], answer: Answer, script: str) -> None:
+    """One turn of a script: [{"text": …} or {"tool": NAME, "input": {…}}, …]. Which one is next
+    shows in the conversation: a turn for every message of the assistant that called a tool."""
+    turns = json.loads(script)
+    done = 0
+    for message in request["messages"]:
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else []
+        called = any(block.get("type") == "tool_use" for block in blocks)
+        done += message["role"] == "assistant" and bool(called or message.get("tool_calls"))
+    turn = turns[min(done, len(turns) - 1)]
+    answer.text = turn.get("text", "")
+    if "tool" in turn and request.get("tools"):
+        call_tool(answer, turn["tool"], json.dumps(turn["input"]))

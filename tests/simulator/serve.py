@@ -6,11 +6,15 @@ import json
 import time
 from typing import Any
 
+import chat_check
+import messages
+import messages_check
 import stream
 from dialect import (
     DEFAULT_TEXT,
     Answer,
     Refusal,
+    agent_answer,
     check_request,
     count_prompt,
     encode,
@@ -18,6 +22,7 @@ from dialect import (
     tool_answer,
 )
 from dialect import usage as make_usage
+from messages_stream import MessagesPlayer
 from scenarios import Behaviour
 from sink import Sink
 from state import Seen, State
@@ -65,7 +70,7 @@ async def provider(state: State, connection: Connection, request: Request) -> No
     try:
         await route(state, sink, request)
     except Refusal as refusal:
-        await refuse(sink, refusal)
+        await refuse(sink, messages.in_shape(refusal) if is_messages(request) else refusal)
     finally:
         seen.finished_at = time.monotonic()
         await state.notify()
@@ -77,7 +82,14 @@ async def refuse(sink: Sink, refusal: Refusal) -> None:
     await sink.send(body)
 
 
+def is_messages(request: Request) -> bool:
+    return request.path.endswith(("/messages", "/messages/count_tokens"))
+
+
 async def route(state: State, sink: Sink, request: Request) -> None:
+    if is_messages(request):
+        await route_messages(state, sink, request)
+        return
     key = authorize(state, request)
     if request.path.endswith("/models") and request.method == "GET":
         names = sorted({"m-ref", "gpt-4o", *(n for n in state.behaviours if "/" not in n)})
@@ -102,7 +114,35 @@ async def route(state: State, sink: Sink, request: Request) -> None:
         await play_recorded(state, sink, behaviour.recorded)
         return
     check_request(parsed)
+    if state.strict:
+        chat_check.check_strict(parsed)
     await play(state, sink, behaviour, parsed)
+
+
+async def route_messages(state: State, sink: Sink, request: Request) -> None:
+    key = messages.authorize(state, request)
+    if request.method != "POST":
+        raise Refusal(405, f"Not allowed to {request.method} on {request.path}.")
+    check_transport(state, request)
+    parsed = parse_body(request.body)
+    seen = sink.seen
+    seen.model = str(parsed.get("model"))
+    behaviour = state.behaviour(seen.model, key)
+    behaviour.seen += 1
+    seen.scenario = behaviour.scenario
+    counting = request.path.endswith("/count_tokens")
+    if behaviour.recorded:
+        await play_recorded(state, sink, behaviour.recorded)
+        return
+    messages_check.check_request(parsed, request.header("anthropic-beta"), counting)
+    if not counting:
+        await play(state, sink, behaviour, parsed)
+        return
+    if behaviour.scenario in ERRORS:
+        raise with_headers(ERRORS[behaviour.scenario], behaviour)
+    body = encode({"input_tokens": messages.count_prompt(parsed)})
+    await sink.start(200, JSON, length=len(body))
+    await sink.send(body)
 
 
 def check_transport(state: State, request: Request) -> None:
@@ -133,7 +173,8 @@ async def play(state: State, sink: Sink, behaviour: Behaviour, parsed: dict[str,
     if name == "fail-then-ok" and behaviour.seen <= behaviour.number("f"):
         raise ERRORS["fail"]
     if name == "leaky-error":
-        key = (sink.seen.request.header("authorization") or "")[7:]
+        headers = sink.seen.request.header
+        key = headers("x-api-key") or (headers("authorization") or "")[7:]
         raise Refusal(400, f"Key {key} may not use this model", code="model_not_allowed")
     if name == "redirect":
         headers = [("Location", "http://127.0.0.1:9/elsewhere")]
@@ -146,7 +187,8 @@ async def play(state: State, sink: Sink, behaviour: Behaviour, parsed: dict[str,
         return
     answer = make_answer(sink.seen, behaviour, parsed)
     if parsed.get("stream") and name != "not-sse":
-        await stream.play(sink, behaviour, parsed, answer)
+        player = MessagesPlayer if is_messages(sink.seen.request) else stream.Player
+        await stream.play(player, sink, behaviour, parsed, answer)
     else:
         await play_whole(sink, behaviour, parsed, answer)
     if name == "close-idle" or name == "connection-close":
@@ -164,7 +206,10 @@ def with_headers(refusal: Refusal, behaviour: Behaviour) -> Refusal:
 
 def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Answer:
     answer = Answer(seen.number, parsed["model"])
-    if behaviour.text is not None:
+    answer.wire = "anthropic" if is_messages(seen.request) else "chat"
+    if behaviour.scenario == "agent":
+        agent_answer(parsed, answer, behaviour.text or "[{}]")
+    elif behaviour.text is not None:
         answer.text = behaviour.text
     elif behaviour.scenario == "echo":
         answer.text = seen.request.body.decode()
@@ -176,6 +221,10 @@ def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Ans
         answer.text = DEFAULT_TEXT
     if behaviour.scenario == "tools":
         tool_answer(parsed, answer)
+    if behaviour.scenario == "think":
+        answer.reasoning = "first a thought"
+    if behaviour.scenario == "refuse":
+        answer.finish = "content_filter"
     limit = parsed.get("max_completion_tokens") or parsed.get("max_tokens")
     if limit and answer.count() > limit and behaviour.scenario != "echo":
         answer.text = " ".join(answer.text.split()[:limit])
@@ -186,7 +235,14 @@ def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Ans
 def usage_of(behaviour: Behaviour, parsed: dict[str, Any], answer: Answer) -> dict[str, Any]:
     if behaviour.scenario == "usage-absurd":
         return make_usage(-5, 10**17, {})
-    return make_usage(count_prompt(parsed), answer.count(), behaviour.params)
+    count = messages.count_prompt if answer.wire == "anthropic" else count_prompt
+    return make_usage(count(parsed), answer.count(), behaviour.params)
+
+
+def whole_body(answer: Answer, used: dict[str, Any] | None) -> bytes:
+    if answer.wire == "anthropic":
+        return encode(messages.whole(answer, used, json.loads))
+    return encode(answer.whole(used))
 
 
 async def play_whole(
@@ -195,14 +251,15 @@ async def play_whole(
     name = behaviour.scenario
     seen = sink.seen
     used = None if name == "no-usage" else usage_of(behaviour, parsed, answer)
-    body = encode(answer.whole(used))
+    body = whole_body(answer, used)
     if name == "huge-event":
         answer.text = "A" * (behaviour.number("m", 3) * 1024 * 1024)
-        body = encode(answer.whole(used))
+        body = whole_body(answer, used)
     if name == "bad-json":
         body = body[: len(body) // 2]
     if name == "error-first":
-        used, body = None, encode(stream.ERROR)
+        anthropic = answer.wire == "anthropic"
+        used, body = None, encode(MessagesPlayer.ERROR if anthropic else stream.ERROR)
     if name in ("slow-tokens", "close-silent"):
         await sink.connection.pause(behaviour.delay * max(1, len(answer.text.split())))
     headers = list(behaviour.headers)

@@ -106,7 +106,7 @@ class Lines:
     def _data_lines(self, data: bytes) -> list[bytes]:
         if self.scenario == "nospace":
             return [b"data:" + data]
-        if self.scenario == "multiline" and data.startswith(b"{"):
+        if self.scenario == "multiline" and b"," in data:
             at = data.index(b",")
             return [b"data: " + data[: at + 1], b"data: " + data[at + 1 :]]
         return [b"data: " + data]

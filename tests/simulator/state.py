@@ -68,6 +68,7 @@ class State:
     default_keys: frozenset[str]
     recorded_dir: Path | None = None
     refuse_chunked: bool = True
+    strict: bool = False
     behaviours: dict[str, Behaviour] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -84,6 +85,7 @@ class State:
         self.failures.clear()
         self.keys = set(self.default_keys)
         self.refuse_chunked = True
+        self.strict = False
 
     def add(self, request: Request, connection: Connection) -> Seen:
         self.numbers += 1

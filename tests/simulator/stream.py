@@ -29,7 +29,9 @@ def compresses(sink: Sink, behaviour: Behaviour) -> bool:
     )
 
 
-async def play(sink: Sink, behaviour: Behaviour, parsed: dict[str, Any], answer: Answer) -> None:
+async def play(
+    kind: type[Player], sink: Sink, behaviour: Behaviour, parsed: dict[str, Any], answer: Answer
+) -> None:
     name = behaviour.scenario
     used = serve.usage_of(behaviour, parsed, answer)
     asked = bool((parsed.get("stream_options") or {}).get("include_usage"))
@@ -39,12 +41,14 @@ async def play(sink: Sink, behaviour: Behaviour, parsed: dict[str, Any], answer:
     await sink.start(200, SSE, headers, compress=compresses(sink, behaviour))
     sink.split = name == "split-bytes"
     sink.split_after = b"\r" if name == "split-crlf" else None
-    player = Player(sink, behaviour, answer, used, asked)
+    player = kind(sink, behaviour, answer, used, asked)
     await getattr(player, "play_" + name.replace("-", "_"), player.play_rest)()
 
 
 class Player:
     """Plays one stream. A scenario without a method of its own differs in its lines only."""
+
+    ERROR = ERROR
 
     def __init__(self, sink, behaviour, answer, used, asked) -> None:
         self.sink = sink
@@ -62,12 +66,15 @@ class Player:
         await self.sink.send(self.lines.event(data, event))
 
     async def chunk(self, delta: dict[str, Any], finish: str | None = None) -> None:
-        value = self.answer.chunk(delta, finish)
-        if self.asked:
-            value["usage"] = None
         if delta.get("content") or delta.get("tool_calls"):
             self.sink.seen.words_sent += len((delta.get("content") or "").split())
             self.sink.seen.first_content_at = self.sink.seen.first_content_at or time.monotonic()
+        await self.put(delta, finish)
+
+    async def put(self, delta: dict[str, Any], finish: str | None) -> None:
+        value = self.answer.chunk(delta, finish)
+        if self.asked:
+            value["usage"] = None
         await self.event(value)
 
     async def content(self, limit: int | None = None) -> None:
@@ -136,12 +143,12 @@ class Player:
         await self.end()
 
     async def play_error_first(self) -> None:
-        await self.event(ERROR)
+        await self.event(self.ERROR)
         await self.sink.finish()
 
     async def play_error_mid(self) -> None:
         await self.content(2)
-        await self.event(ERROR, "error")
+        await self.event(self.ERROR, "error")
         await self.sink.finish()
 
     async def play_no_usage(self) -> None:

@@ -17,8 +17,13 @@ enum { LIMIT = 8192 };
 
 static struct tg_worker worker;
 static struct tg_credential credential;
+#define BODY(model) "{\"model\":\"" model "\",\"messages\":[0]}"
+#define ASKED "{\"model\":\"m\",\"messages\":[0],"
+
 static const struct tg_endpoint generate = {"chat_completions", "POST", "/v1/chat/completions",
                                             TG_PROTOCOL_CHAT, TG_OPERATION_GENERATE};
+static const struct tg_endpoint generate_messages = {
+    "messages", "POST", "/v1/messages", TG_PROTOCOL_MESSAGES, TG_OPERATION_GENERATE};
 
 struct arrival {
     struct test_door door;
@@ -67,13 +72,13 @@ static enum tg_verdict arrive(struct arrival *arrival, const char *length, const
 
 static void lengths_are_never_trusted(void **state)
 {
-    static const char body[] = "{\"model\":\"m\"}";
+    static const char body[] = BODY("m");
     static const struct {
         const char *length;
         enum tg_verdict verdict;
     } cases[] = {
-        {NULL, TG_NEXT},   {"", TG_NEXT},      {"-1", TG_NEXT},    {"13", TG_NEXT},
-        {"5", TG_ANSWER},  {"x", TG_NEXT},     {"14", TG_ANSWER},  {"8192", TG_ANSWER},
+        {NULL, TG_NEXT},   {"", TG_NEXT},      {"-1", TG_NEXT},    {"28", TG_NEXT},
+        {"5", TG_ANSWER},  {"x", TG_NEXT},     {"29", TG_ANSWER},  {"8192", TG_ANSWER},
         {"8193", TG_ANSWER}, {"99999999999999999999", TG_NEXT},
     };
 
@@ -97,7 +102,7 @@ static void lengths_are_never_trusted(void **state)
 static void the_limit_holds_whatever_was_announced(void **state)
 {
     char *body = malloc(LIMIT + 2);
-    static const char head[] = "{\"model\":\"m\",\"x\":\"";
+    static const char head[] = "{\"model\":\"m\",\"messages\":[0],\"x\":\"";
 
     (void)state;
     for (size_t over = 0; over < 2; over++) {
@@ -137,7 +142,7 @@ static void compressed_bodies_are_inflated(void **state)
         if (cases[i].bytes != NULL)
             test_peer_body(arrival.peer, cases[i].bytes, cases[i].len);
         else
-            test_peer_body(arrival.peer, "{\"model\":\"m\"}", 13);
+            test_peer_body(arrival.peer, BODY("m"), sizeof BODY("m") - 1);
         test_peer_body_end(arrival.peer);
         assert_int_equal(tg_stage_body(&arrival.req), TG_NEXT);
         assert_string_equal(arrival.req.model, "m");
@@ -179,11 +184,15 @@ static void what_the_request_says_is_read_by_type(void **state)
     static const struct {
         const char *body, *code, *param; /* code "": it is right */
     } cases[] = {
-        {"{\"model\":\"m\"}", "", ""},
-        {"{\"model\":\"m\",\"stream\":null,\"max_tokens\":null,\"stream_options\":null}", "", ""},
-        {"{\"model\":\"m\",\"n\":null}", "", ""},
-        {"{\"model\":\"m\",\"n\":128}", "", ""},
-        {"{\"model\":\"m\",\"unknown\":{\"stream\":3}}", "", ""},
+        {BODY("m"), "", ""},
+        {ASKED "\"stream\":null,\"max_tokens\":null,\"stream_options\":null}", "", ""},
+        {ASKED "\"n\":null}", "", ""},
+        {ASKED "\"n\":128}", "", ""},
+        {ASKED "\"unknown\":{\"stream\":3}}", "", ""},
+        {"{\"model\":\"m\"}", "missing_required_parameter", "messages"},
+        {"{\"model\":\"m\",\"messages\":null}", "missing_required_parameter", "messages"},
+        {"{\"model\":\"m\",\"messages\":7}", "invalid_type", "messages"},
+        {"{\"model\":\"m\",\"messages\":[]}", "empty_array", "messages"},
         {"", "invalid_json", ""},
         {"{", "invalid_json", ""},
         {"[]", "invalid_json", ""},
@@ -233,7 +242,7 @@ static void flags_and_ceilings_are_taken(void **state)
 
     (void)state;
     assert_int_equal(arrive(&arrival, NULL,
-                            "{\"model\":\"m\",\"stream\":true,\"max_tokens\":5,"
+                            ASKED "\"stream\":true,\"max_tokens\":5,"
                             "\"max_completion_tokens\":9,"
                             "\"stream_options\":{\"include_usage\":true}}"),
                      TG_NEXT);
@@ -241,10 +250,40 @@ static void flags_and_ceilings_are_taken(void **state)
     assert_true(arrival.req.wants_usage);
     assert_int_equal(arrival.req.max_output_tokens, 9);
     end(&arrival);
-    assert_int_equal(arrive(&arrival, NULL, "{\"model\":\"m\"}"), TG_NEXT);
+    assert_int_equal(arrive(&arrival, NULL, BODY("m")), TG_NEXT);
     assert_false(arrival.req.stream || arrival.req.wants_usage);
     assert_int_equal(arrival.req.max_output_tokens, 0);
     end(&arrival);
+}
+
+/* What Chat alone knows is no more than an unknown field there. */
+static void messages_has_members_of_its_own(void **state)
+{
+    static const struct {
+        const char *body, *param; /* NULL: it is right */
+        int64_t ceiling;
+    } cases[] = {
+        {ASKED "\"max_tokens\":7}", NULL, 7},
+        {ASKED "\"max_tokens\":0}", NULL, 1}, /* warms a prompt cache */
+        {ASKED "\"max_tokens\":-1}", "max_tokens", 0},
+        {ASKED "\"n\":0,\"stream_options\":7,\"max_completion_tokens\":\"x\"}", NULL, 0},
+        {"{\"model\":\"m\",\"max_tokens\":1}", "messages", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
+        struct arrival arrival;
+
+        begin(&arrival, NULL, NULL);
+        arrival.req.endpoint = &generate_messages;
+        test_peer_body(arrival.peer, cases[i].body, strlen(cases[i].body));
+        test_peer_body_end(arrival.peer);
+        assert_int_equal(tg_stage_body(&arrival.req), cases[i].param == NULL ? TG_NEXT : TG_ANSWER);
+        assert_string_equal(arrival.req.error.param, cases[i].param == NULL ? "" : cases[i].param);
+        assert_int_equal(arrival.req.max_output_tokens, cases[i].ceiling);
+        assert_int_equal(arrival.req.answers, 1);
+        end(&arrival);
+    }
 }
 
 static void a_token_with_a_model_list_gets_only_those(void **state)
@@ -256,9 +295,9 @@ static void a_token_with_a_model_list_gets_only_those(void **state)
     credential.models_limited = true;
     credential.models = models;
     credential.model_count = 1;
-    assert_int_equal(arrive(&arrival, NULL, "{\"model\":\"m-a\"}"), TG_NEXT);
+    assert_int_equal(arrive(&arrival, NULL, BODY("m-a")), TG_NEXT);
     end(&arrival);
-    assert_int_equal(arrive(&arrival, NULL, "{\"model\":\"m-b\"}"), TG_ANSWER);
+    assert_int_equal(arrive(&arrival, NULL, BODY("m-b")), TG_ANSWER);
     assert_int_equal(arrival.req.error.class, TG_CLASS_FORBIDDEN);
     assert_string_equal(arrival.req.error.code, "model_not_allowed");
     end(&arrival);
@@ -315,6 +354,7 @@ int main(void)
         cmocka_unit_test(broken_encodings_are_the_clients_fault),
         cmocka_unit_test(what_the_request_says_is_read_by_type),
         cmocka_unit_test(flags_and_ceilings_are_taken),
+        cmocka_unit_test(messages_has_members_of_its_own),
         cmocka_unit_test(a_token_with_a_model_list_gets_only_those),
         cmocka_unit_test(a_client_that_leaves_inside_its_body_is_gone),
         cmocka_unit_test(a_body_that_does_not_come_ends_at_its_deadline),

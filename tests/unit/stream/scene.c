@@ -15,6 +15,12 @@ struct tg_worker scene_worker;
 
 void scene_begin_with(struct scene *scene, const struct tg_stream_conf *conf)
 {
+    struct tg_stream_conf whole = *conf;
+
+    if (whole.upstream == NULL)
+        whole.upstream = tg_dialect_of(TG_PROTOCOL_CHAT);
+    if (whole.spoken == NULL)
+        whole.spoken = whole.upstream;
     memset(scene, 0, sizeof *scene);
     client_fake_reset();
     scene_worker = (struct tg_worker){.cut_fd = -1};
@@ -26,7 +32,7 @@ void scene_begin_with(struct scene *scene, const struct tg_stream_conf *conf)
                                        .keepalive_first_us = 15000000,
                                        .keepalive_every_us = 5000000,
                                        .last_sent_at_us = scene->req.started_at_us};
-    tg_stream_init(&scene->stream, &scene->client, conf);
+    tg_stream_init(&scene->stream, &scene->client, &whole);
 }
 
 static const struct tg_stream_conf usual = {

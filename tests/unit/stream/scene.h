@@ -25,6 +25,7 @@ struct scene {
 };
 
 void scene_begin(struct scene *scene);
+/* Without dialects both sides speak Chat. */
 void scene_begin_with(struct scene *scene, const struct tg_stream_conf *conf);
 /* False: the engine wants the exchange to stop. */
 bool scene_feed(struct scene *scene, const char *text);

@@ -1,0 +1,108 @@
+#include "fcgi-app/stream/dialect.h"
+
+#include "fcgi-app/convert/messages_event.h"
+#include "fcgi-app/convert/splice.h"
+
+#include <string.h>
+
+/* --- Messages: every frame names its event, clients skip those that do not ------------------- */
+
+static enum tg_chat_part messages_part(const struct tg_sse_event *event,
+                                       const struct tg_chat_event *read)
+{
+    if (event->data.len == 0 || read->idle)
+        return TG_CHAT_PART_EMPTY;
+    if (read->malformed)
+        return TG_CHAT_PART_INVALID;
+    if (read->has_error)
+        return TG_CHAT_PART_ERROR;
+    if (read->done)
+        return TG_CHAT_PART_DONE;
+    return read->content != 0 ? TG_CHAT_PART_CONTENT : TG_CHAT_PART_PREAMBLE;
+}
+
+static struct tg_span type_of(struct tg_span data)
+{
+    struct tg_json_place place;
+
+    if (!tg_json_find(data.ptr, data.len, "type", &place) || place.type != TG_JSON_STRING ||
+        place.len < 2)
+        return (struct tg_span){"message", 7};
+    return (struct tg_span){data.ptr + place.at + 1, place.len - 2};
+}
+
+static void put_frame(struct tg_span data, struct tg_buf *out)
+{
+    struct tg_span type = type_of(data);
+
+    tg_buf_str(out, "event: ");
+    tg_buf_add(out, type.ptr, type.len);
+    tg_buf_char(out, '\n');
+    tg_chat_put_data(data, out);
+}
+
+static void messages_frame(const struct tg_sse_event *event, const char *rename_to,
+                           struct tg_buf *out)
+{
+    struct tg_buf renamed;
+
+    if (rename_to == NULL) {
+        put_frame(event->data, out);
+        return;
+    }
+    tg_buf_init(&renamed, 0);
+    tg_messages_event_rename(event->data, rename_to, &renamed);
+    put_frame((struct tg_span){tg_buf_text(&renamed), renamed.len}, out);
+    tg_buf_done(&renamed);
+}
+
+static void messages_frame_tree(const struct tg_json *event, struct tg_buf *out)
+{
+    struct tg_buf data;
+
+    tg_buf_init(&data, 0);
+    tg_json_print(event, &data);
+    put_frame((struct tg_span){tg_buf_text(&data), data.len}, out);
+    tg_buf_done(&data);
+}
+
+static void chat_frame_tree(const struct tg_json *event, struct tg_buf *out)
+{
+    tg_buf_str(out, "data: ");
+    tg_json_print(event, out);
+    tg_buf_str(out, "\n\n");
+}
+
+static const struct tg_dialect dialects[] = {
+    {
+        .protocol = TG_PROTOCOL_CHAT,
+        .figures = TG_FIGURES_CHAT,
+        .read_event = tg_chat_event_read,
+        .read_answer = tg_chat_answer_read,
+        .part = tg_chat_part,
+        .frame = tg_chat_frame,
+        .rename_answer = tg_chat_event_rename,
+        .frame_tree = chat_frame_tree,
+        .last = {"data: [DONE]\n\n", 14},
+    },
+    {
+        .protocol = TG_PROTOCOL_MESSAGES,
+        .figures = TG_FIGURES_MESSAGES,
+        .sums_up = true,
+        .read_event = tg_messages_event_read,
+        .read_answer = tg_messages_answer_read,
+        .part = messages_part,
+        .frame = messages_frame,
+        .rename_answer = tg_messages_event_rename,
+        .frame_tree = messages_frame_tree,
+        .last = {"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", 51},
+    },
+};
+
+const struct tg_dialect *tg_dialect_of(enum tg_protocol protocol)
+{
+    for (size_t i = 0; i < TG_COUNT_OF(dialects); i++)
+        if (dialects[i].protocol == protocol)
+            return &dialects[i];
+    return NULL;
+}
