@@ -25,6 +25,9 @@ def money(stack: Stack) -> str:
 
 @contextmanager
 def without_redis(stack: Stack) -> Iterator[None]:
+    """MySQL's balances decide then, so what was credited is there before."""
+    waiting = "SELECT COUNT(*) FROM credits WHERE applied_at IS NULL"
+    eventually("the credits are applied", lambda: stack.site.main_sql(waiting) == [["0"]], 30)
     stack.redis.stop()
     try:
         eventually("money is offline", lambda: money(stack) == "offline", 60)
@@ -68,8 +71,6 @@ def short_account(stack: Stack, *options: str) -> Account:
     """2,000 quota, in MySQL too; a deposit is 825, a bill 33."""
     account = stack.account("10" if options else "0.004", *options)
     stack.simulator.behave("m-ref", "ok", p=7, c=3)
-    quota = f"SELECT quota FROM users WHERE username = '{account.name}'"
-    eventually("the credit is applied", lambda: stack.site.main_sql(quota) != [["0"]], 30)
     return account
 
 
