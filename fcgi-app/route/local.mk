@@ -5,4 +5,5 @@ libgateway_a_SOURCES += \
 	fcgi-app/estimate.c fcgi-app/estimate.h \
 	fcgi-app/route/select.c fcgi-app/route/select.h \
 	fcgi-app/route/breaker.c fcgi-app/route/breaker.h \
-	fcgi-app/route/key_pick.c fcgi-app/route/key_pick.h
+	fcgi-app/route/key_pick.c fcgi-app/route/key_pick.h \
+	fcgi-app/route/key_board.c fcgi-app/route/key_board.h
