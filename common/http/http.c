@@ -206,7 +206,7 @@ static void read_result(struct tg_http_exchange *x)
 
     curl_easy_getinfo(x->handle->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
     x->ret->body_sent = request_bytes > 0 && x->body_at == x->body_total;
-    x->ret->sent_bytes = request_bytes + x->body_at;
+    x->ret->sent_bytes = request_bytes + (x->together ? 0 : x->body_at); /* it counts all it sent */
     x->ret->total_us = tg_now_us() - x->started_at_us;
 }
 
@@ -248,6 +248,7 @@ static void prepare(struct tg_http_exchange *x)
         x->body_total += (int64_t)x->spec->body[i].len;
     x->started_at_us = x->progress_at_us = tg_now_us();
     tg_http_answer_init(&x->answer);
+    tg_buf_init(&x->body, 0);
 }
 
 /* A connection that may be of use again goes back; after anything unclear it is closed. An answer
@@ -285,4 +286,5 @@ void tg_http_exchange(struct tg_http_pool *pool, const struct tg_http_spec *spec
     }
     curl_slist_free_all(x.headers);
     tg_http_answer_done(&x.answer);
+    tg_buf_done(&x.body);
 }

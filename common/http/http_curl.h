@@ -52,6 +52,8 @@ struct tg_http_exchange {
     /* the request's body: next byte to send */
     size_t piece, piece_at;
     int64_t body_at, body_total;
+    bool together;      /* libcurl has the whole body, and sends it with the headers */
+    struct tg_buf body; /* its pieces, when there are several */
     /* what happened so far */
     bool setup_failed, connected, headers_done, flooded, stopped;
     bool address_refused, address_used;

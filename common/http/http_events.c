@@ -70,6 +70,8 @@ int tg_http_on_request(void *context, char *peer_ip, char *own_ip, int peer_port
     x->connected = true;
     x->progress_at_us = tg_now_us();
     x->ret->connect_us = x->progress_at_us - x->started_at_us;
+    if (x->together)
+        x->body_at = x->body_total; /* from here on it may have gone out */
     return CURL_PREREQFUNC_OK;
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TOGETHER_BYTES = 16 * 1024 };
+
 /* Sticky, so that one look at the end is enough. */
 #define SET(x, option, value)                                                       \
     do {                                                                            \
@@ -56,6 +58,21 @@ static bool set_headers(struct tg_http_exchange *x)
     return true;
 }
 
+/* A small body leaves in the same write, and arrives in the same read, as the headers. */
+static void send_together(struct tg_http_exchange *x)
+{
+    const struct tg_span *pieces = x->spec->body;
+    const char *bytes = pieces[0].ptr;
+
+    if (x->spec->body_count > 1) {
+        for (size_t i = 0; i < x->spec->body_count; i++)
+            tg_buf_add(&x->body, pieces[i].ptr, pieces[i].len);
+        bytes = x->body.data;
+    }
+    x->together = true;
+    SET(x, CURLOPT_POSTFIELDS, bytes);
+}
+
 static void set_request(struct tg_http_exchange *x)
 {
     if (strcmp(x->spec->method, "GET") == 0) {
@@ -66,6 +83,10 @@ static void set_request(struct tg_http_exchange *x)
     if (strcmp(x->spec->method, "POST") != 0)
         SET(x, CURLOPT_CUSTOMREQUEST, x->spec->method);
     SET(x, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_total);
+    if (x->body_total > 0 && x->body_total <= TOGETHER_BYTES) {
+        send_together(x);
+        return;
+    }
     SET(x, CURLOPT_READFUNCTION, tg_http_on_read);
     SET(x, CURLOPT_READDATA, x);
     SET(x, CURLOPT_SEEKFUNCTION, tg_http_on_seek);
