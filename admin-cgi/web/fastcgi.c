@@ -1,6 +1,7 @@
 #include "admin-cgi/web/fastcgi.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,18 +22,13 @@ static const int64_t send_timeout_us = 30000000, read_timeout_us = 30000000, sec
 
 enum { REQUESTS_PER_CHILD = 1000, SOCKET_MODE = 0660, BACKLOG = 128 };
 
-static volatile sig_atomic_t ending, reloading;
+/* In a child. The parent takes its signals one by one: it never waits with one unseen. */
+static volatile sig_atomic_t ending;
 
 static void end_soon(int number)
 {
     (void)number;
     ending = 1;
-}
-
-static void reload_soon(int number)
-{
-    (void)number;
-    reloading = 1;
 }
 
 /* --- The socket --- */
@@ -105,6 +101,7 @@ static void serve_request(struct web_site *site, const struct tg_error *broken,
     tg_fcgi_finish(fcgi);
 }
 
+/* A signal that comes before poll is seen a second later; accept does not wait. */
 static int run_child(int listen_fd)
 {
     struct pollfd wait = {.fd = listen_fd, .events = POLLIN};
@@ -112,7 +109,6 @@ static int run_child(int listen_fd)
     struct web_site site;
     struct tg_fcgi *fcgi;
 
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (tg_fcgi_library_init(&err) != TG_OK)
         return 1;
     if (web_site_open(&site, &err) == TG_OK)
@@ -137,78 +133,115 @@ static int run_child(int listen_fd)
 
 /* --- The parent --- */
 
-static void start_children(pid_t *children, int count, int listen_fd)
+struct children {
+    int count, listen_fd;
+    sigset_t signals; /* that the parent waits for */
+    struct {
+        pid_t pid; /* 0: none */
+        bool told; /* to end */
+    } of[WEB_CHILDREN_MOST];
+    int64_t next_at_us; /* none starts before */
+};
+
+static int begin_child(const struct children *children, pid_t parent)
 {
-    for (int i = 0; i < count && !ending; i++) {
-        if (children[i] != 0)
+    struct sigaction on_end = {.sa_handler = end_soon}, ignore = {.sa_handler = SIG_IGN};
+
+    sigaction(SIGTERM, &on_end, NULL);
+    sigaction(SIGINT, &on_end, NULL);
+    sigaction(SIGHUP, &ignore, NULL);
+    sigprocmask(SIG_UNBLOCK, &children->signals, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return getppid() == parent ? run_child(children->listen_fd) : 1;
+}
+
+static bool start_missing(struct children *children)
+{
+    bool all = true;
+
+    for (int i = 0; i < children->count; i++) {
+        const pid_t parent = getpid();
+        pid_t pid;
+
+        if (children->of[i].pid != 0)
             continue;
-        children[i] = fork();
-        if (children[i] == 0)
-            _exit(run_child(listen_fd));
-        if (children[i] < 0) {
-            children[i] = 0;
-            tg_log(TG_LOG_ERROR, "console", "no further child: %s", strerror(errno));
+        pid = tg_now_us() < children->next_at_us ? -1 : fork();
+        if (pid == 0)
+            _exit(begin_child(children, parent));
+        if (pid > 0) {
+            children->of[i].pid = pid;
+            children->of[i].told = false;
         }
+        all = all && pid > 0;
     }
+    return all;
 }
 
-static void forget(pid_t *children, int count, pid_t gone)
+/* One that ends without being told is replaced a second later. */
+static void reap(struct children *children)
 {
-    for (int i = 0; i < count; i++)
-        if (children[i] == gone)
-            children[i] = 0;
+    pid_t gone;
+
+    while ((gone = waitpid(-1, NULL, WNOHANG)) > 0)
+        for (int i = 0; i < children->count; i++)
+            if (children->of[i].pid == gone) {
+                children->of[i].pid = 0;
+                if (!children->of[i].told)
+                    children->next_at_us = tg_now_us() + second_us;
+            }
 }
 
-static void tell_children(const pid_t *children, int count)
+static void tell(struct children *children)
 {
-    for (int i = 0; i < count; i++)
-        if (children[i] > 0)
-            kill(children[i], SIGTERM);
+    for (int i = 0; i < children->count; i++)
+        if (children->of[i].pid > 0) {
+            children->of[i].told = true;
+            kill(children->of[i].pid, SIGTERM);
+        }
 }
 
-static void end_children(pid_t *children, int count)
+static void run_parent(struct children *children)
 {
-    tell_children(children, count);
-    for (int i = 0; i < count; i++)
-        while (children[i] > 0 && waitpid(children[i], NULL, 0) < 0 && errno == EINTR)
+    const struct timespec second = {.tv_sec = 1};
+    int got = 0;
+
+    while (got != SIGTERM && got != SIGINT) {
+        bool all = start_missing(children);
+
+        got = sigtimedwait(&children->signals, NULL, all ? NULL : &second);
+        if (got == SIGHUP)
+            tell(children);
+        reap(children);
+    }
+    tell(children);
+    for (int i = 0; i < children->count; i++)
+        while (children->of[i].pid > 0 && waitpid(children->of[i].pid, NULL, 0) < 0 &&
+               errno == EINTR)
             ;
 }
 
 int web_fastcgi_run(const struct web_fastcgi *options)
 {
-    struct sigaction on_end = {.sa_handler = end_soon}, ignore = {.sa_handler = SIG_IGN};
-    struct sigaction on_reload = {.sa_handler = reload_soon};
-    pid_t children[WEB_CHILDREN_MOST] = {0}, gone;
-    bool wanted = false; /* children end because they were told to */
-    int count = options->children, fd;
+    static const int waited_for[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    struct children children = {.count = options->children};
 
-    if (count < 1 || count > WEB_CHILDREN_MOST) {
+    if (children.count < 1 || children.count > WEB_CHILDREN_MOST) {
         tg_log(TG_LOG_ERROR, "console", "1 to %d children", WEB_CHILDREN_MOST);
         return 2;
     }
-    fd = open_socket(options->address);
-    if (fd < 0) {
-        tg_log(TG_LOG_ERROR, "console", "%s: %s", options->address, strerror(errno));
+    children.listen_fd = open_socket(options->address);
+    if (children.listen_fd < 0 || fcntl(children.listen_fd, F_SETFL, O_NONBLOCK) != 0) {
+        tg_log(TG_LOG_ERROR, "console", "%s: %s",
+               options->address != NULL ? options->address : "descriptor 0", strerror(errno));
         return 1;
     }
-    sigaction(SIGTERM, &on_end, NULL);
-    sigaction(SIGINT, &on_end, NULL);
-    sigaction(SIGHUP, &on_reload, NULL);
-    sigaction(SIGPIPE, &ignore, NULL);
+    sigemptyset(&children.signals);
+    for (size_t i = 0; i < TG_COUNT_OF(waited_for); i++)
+        sigaddset(&children.signals, waited_for[i]);
+    sigprocmask(SIG_BLOCK, &children.signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
     tg_log(TG_LOG_INFO, "console", "ready, listening on %s",
            options->address != NULL ? options->address : "descriptor 0");
-    while (!ending) {
-        start_children(children, count, fd);
-        gone = waitpid(-1, NULL, 0);
-        if (gone > 0)
-            forget(children, count, gone);
-        if (gone > 0 && !wanted)
-            tg_clock_sleep_us(second_us);
-        wanted = reloading != 0 || (wanted && gone > 0);
-        if (reloading != 0)
-            tell_children(children, count);
-        reloading = 0;
-    }
-    end_children(children, count);
+    run_parent(&children);
     return 0;
 }

@@ -138,6 +138,17 @@ def test_the_server_of_its_own_reads_its_conf_again(stack: Stack) -> None:
         program.stop()
 
 
+def test_it_ends_whatever_it_is_doing_when_it_is_told_to(stack: Stack) -> None:
+    """Told to reload and, while it does, to end: the second signal is not lost."""
+    directory = stack.directory / "told"
+    directory.mkdir()
+    for _ in range(10):
+        program = ConsoleFastCgi(stack.site, directory)
+        program.start()
+        program.process.signal(signal.SIGHUP)
+        program.stop()
+
+
 @pytest.mark.parametrize(
     "path",
     [
