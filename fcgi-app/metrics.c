@@ -69,6 +69,39 @@ static void put_shared(struct tg_buf *out, const struct tg_shared *shared)
     }
 }
 
+/* ---- breakers ---- */
+
+/* A label's value may hold anything but these. */
+static void put_label(struct tg_buf *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            tg_buf_str(out, "\\");
+        tg_buf_add(out, *text == '\n' ? " " : text, 1);
+    }
+}
+
+static void put_breaker(void *context, const struct tg_breaker_view *view)
+{
+    struct tg_buf *out = context;
+
+    tg_buf_printf(out, "tollgate_breaker_state{channel=\"%lld\",model=\"",
+                  (long long)view->channel_id);
+    put_label(out, view->model);
+    tg_buf_printf(out, "\"} %d\n", view->probing ? 1 : 2);
+}
+
+static void put_breakers(struct tg_buf *out, struct tg_shared *shared)
+{
+    const struct tg_breakers *breakers = tg_shared_breakers(shared);
+
+    put(out, "tollgate_breaker_opened_total", "counter",
+        "How often a channel was let rest for a model.", tg_breakers_opened(breakers));
+    tg_buf_str(out, "# HELP tollgate_breaker_state Channels that are not called for a model:"
+                    " 2 open, 1 a probe runs.\n# TYPE tollgate_breaker_state gauge\n");
+    tg_breakers_each(breakers, put_breaker, out);
+}
+
 /* ---- the ledger, by calls that only read ---- */
 
 struct books {
@@ -208,6 +241,7 @@ void tg_answer_metrics(struct tg_request *req)
         return;
     }
     put_shared(&req->tail, req->worker->shared);
+    put_breakers(&req->tail, req->worker->shared);
     put_books(&req->tail, req);
     put_spool(&req->tail, req);
     put(&req->tail, "tollgate_snapshot_age_ms", "gauge", "Age of this worker's routing data.",

@@ -13,6 +13,8 @@ struct listing {
     struct tg_json_writer json;
     const char *only; /* NULL: all */
     bool found;
+    const struct tg_snapshot *snapshot;
+    size_t at; /* the group whose models are visited */
 };
 
 static void write_model(struct tg_json_writer *json, const char *name)
@@ -25,13 +27,22 @@ static void write_model(struct tg_json_writer *json, const char *name)
     tg_json_end_object(json);
 }
 
+/* By a group before this one. */
+static bool was_listed(const struct listing *listing, const char *model)
+{
+    for (size_t i = 0; i < listing->at; i++)
+        if (tg_snapshot_has_exact(listing->snapshot, listing->req->groups[i], model))
+            return true;
+    return false;
+}
+
 static void visit(void *context, const char *model)
 {
     struct listing *listing = context;
 
     if (listing->only != NULL && strcmp(listing->only, model) != 0)
         return;
-    if (!tg_access_model_allowed(listing->req->credential, model))
+    if (!tg_access_model_allowed(listing->req->credential, model) || was_listed(listing, model))
         return;
     listing->found = true;
     write_model(&listing->json, model);
@@ -48,7 +59,8 @@ void tg_answer_models(struct tg_request *req)
 {
     const char *only = tg_endpoint_rest(req->endpoint, req->path);
     const struct tg_snapshot *snapshot = tg_snapshot_acquire(req->worker->snapshots);
-    struct listing listing = {.req = req, .only = *only != '\0' ? only : NULL};
+    struct listing listing = {.req = req, .only = *only != '\0' ? only : NULL,
+                              .snapshot = snapshot};
     struct tg_buf body;
 
     if (snapshot == NULL) {
@@ -63,7 +75,8 @@ void tg_answer_models(struct tg_request *req)
         tg_json_key(&listing.json, "data");
         tg_json_begin_array(&listing.json);
     }
-    tg_snapshot_models(snapshot, req->group, visit, &listing);
+    for (listing.at = 0; listing.at < req->group_count; listing.at++)
+        tg_snapshot_models(snapshot, req->groups[listing.at], visit, &listing);
     tg_snapshot_release(req->worker->snapshots, snapshot);
     if (listing.only == NULL) {
         tg_json_end_array(&listing.json);

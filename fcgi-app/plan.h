@@ -21,7 +21,11 @@ struct tg_quote {
 struct tg_attempt {
     int number, tier;
     int64_t channel_id, key_id;
-    const char *key_hint, *model, *upstream_model;
+    const char *channel_name, *key_hint, *model, *upstream_model;
+    const char *group;
+    const char *chosen;     /* pinned, only, priority, repeat, probe */
+    const char *effect;     /* breaker_opened, breaker_closed, channel_disable; NULL: none */
+    size_t channels_all, channels_resting;
     int status;             /* upstream's, 0 for none */
     const char *error_code; /* NULL: success */
     const char *source;     /* channel, transport, upstream, local */

@@ -54,7 +54,9 @@ struct tg_request {
     const struct tg_credential *borrowed; /* the worker's known one, released at the end */
     bool doubtful;    /* the credential is that one, and the books have not confirmed it yet */
     bool looked_again; /* it was read again after access */
-    const char *group;         /* the group whose channels and ratio apply */
+    const char *group;         /* the group whose channels and ratio apply, or "auto" */
+    const char *const *groups; /* it alone, or those that "auto" stands for, in their order */
+    size_t group_count;
     int64_t pinned_channel_id; /* 0: none */
     char token_hmac[65];       /* key of the credential, in hex; never recorded */
 

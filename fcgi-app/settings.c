@@ -1,5 +1,6 @@
 #include "fcgi-app/settings.h"
 
+#include <string.h>
 #include <sys/resource.h>
 
 /* A running stream has its own connection, the upstream's, and libcurl's wake-up pair; while it
@@ -28,6 +29,21 @@ static void share_out(struct tg_settings *settings)
                                      INT64_C(1));
 }
 
+/* "a, b": names with commas and blanks between. */
+static void read_auto_groups(struct tg_settings *settings)
+{
+    const char *at = tg_conf_text(settings->conf, TG_OPTION_ROUTING_AUTO_GROUPS);
+    const char **groups = tg_arena_calloc(settings->arena, strlen(at) / 2 + 1, sizeof *groups);
+
+    settings->auto_groups = groups;
+    for (at += strspn(at, ", "); *at != '\0'; at += strspn(at, ", ")) {
+        size_t len = strcspn(at, ", ");
+
+        groups[settings->auto_group_count++] = tg_arena_strndup(settings->arena, at, len);
+        at += len;
+    }
+}
+
 /* The lists live in an arena beside the settings, for the process's life as they do. */
 enum tg_class tg_settings_new(struct tg_conf *conf, struct tg_settings **ret, struct tg_error *err)
 {
@@ -52,6 +68,7 @@ enum tg_class tg_settings_new(struct tg_conf *conf, struct tg_settings **ret, st
         tg_arena_free(arena);
         return class;
     }
+    read_auto_groups(settings);
     share_out(settings);
     *ret = settings;
     return TG_OK;

@@ -14,6 +14,7 @@ struct tg_shared {
     _Alignas(64) _Atomic int64_t stage_us[TG_STAGE__COUNT];
     _Atomic int64_t stage_count[TG_STAGE__COUNT];
     struct tg_money_mode money;
+    struct tg_breakers *breakers; /* at the same place in all workers */
     struct slot slots[];
 };
 
@@ -26,6 +27,7 @@ struct tg_shared *tg_shared_new(int workers)
                   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     tg_assert(shared != MAP_FAILED);
     shared->workers = workers;
+    shared->breakers = tg_breakers_new();
     return shared;
 }
 
@@ -70,6 +72,11 @@ int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counte
 struct tg_money_mode *tg_shared_money(struct tg_shared *shared)
 {
     return &shared->money;
+}
+
+struct tg_breakers *tg_shared_breakers(struct tg_shared *shared)
+{
+    return shared->breakers;
 }
 
 void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us)

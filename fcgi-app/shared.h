@@ -11,6 +11,7 @@
 
 #include "common/ledger/mode.h"
 #include "fcgi-app/request.h"
+#include "fcgi-app/route/breaker.h"
 
 enum tg_gauge {
     TG_GAUGE_INFLIGHT,
@@ -48,6 +49,7 @@ int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counte
 void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us) non_null(1);
 /* Is this node's money online? */
 struct tg_money_mode *tg_shared_money(struct tg_shared *shared) non_null(1);
+struct tg_breakers *tg_shared_breakers(struct tg_shared *shared) non_null(1);
 /* Sum of microseconds and number of observations of a stage. */
 void tg_shared_stage_sum(const struct tg_shared *shared, enum tg_stage stage, int64_t *ret_us,
                          int64_t *ret_count) non_null(1, 3, 4);

@@ -30,6 +30,8 @@ struct tg_settings {
     struct tg_settings *previous; /* replaced by these; requests may still read them */
     struct tg_cidr *channel_allow, *trusted_proxies, *metrics_allow;
     size_t channel_allow_count, trusted_proxies_count, metrics_allow_count;
+    const char *const *auto_groups; /* of tokens of the group "auto" that name none */
+    size_t auto_group_count;
     struct tg_status_ranges retry_statuses;
     int64_t requests_most; /* that one worker runs: its threads, less some for /healthz and the
                               like, and its descriptors allow no more */

@@ -99,6 +99,26 @@ static void read_lists(struct ctl *ctl, const struct ctl_args *args, struct tg_t
     }
 }
 
+static enum tg_class read_auto(struct ctl *ctl, const struct ctl_args *args,
+                               struct tg_token_change *wish)
+{
+    const char *groups = ctl_option(args, "--auto-groups");
+    const char *cross = ctl_option(args, "--cross-group-retry");
+
+    if (groups != NULL) {
+        wish->parts |= TG_TOKEN_AUTO_GROUPS;
+        if (*groups != '\0')
+            ctl_list(ctl->arena, groups, &wish->auto_groups, &wish->auto_group_count);
+    }
+    if (cross == NULL)
+        return TG_OK;
+    wish->parts |= TG_TOKEN_CROSS_GROUPS;
+    wish->cross_group_retry = strcmp(cross, "yes") == 0;
+    if (!wish->cross_group_retry && strcmp(cross, "no") != 0)
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--cross-group-retry takes yes or no");
+    return TG_OK;
+}
+
 static enum tg_class read_limit(struct ctl *ctl, const struct ctl_args *args,
                                 struct tg_token_change *wish)
 {
@@ -144,6 +164,8 @@ enum tg_class ctl_cmd_token_set(struct ctl *ctl, const struct ctl_args *args)
 
     if (class == TG_OK)
         class = read_limit(ctl, args, &wish);
+    if (class == TG_OK)
+        class = read_auto(ctl, args, &wish);
     if (class != TG_OK)
         return class;
     read_lists(ctl, args, &wish);

@@ -16,11 +16,11 @@ const struct ctl_command ctl_commands[] = {
      ctl_cmd_user_disable},
     {"token create",
      "--user NAME [--name N] [--limit USD | --unlimited] [--expires TIME] [--models LIST] "
-     "[--allow LIST] [--group G]",
+     "[--allow LIST] [--group G] [--auto-groups LIST] [--cross-group-retry]",
      "make a token; it is shown once", 0, false, ctl_cmd_token_create},
     {"token set",
      "ID [--limit USD | --unlimited] [--expires TIME] [--models LIST] [--allow LIST] [--group G] "
-     "[--name N] [--status S]",
+     "[--name N] [--status S] [--auto-groups LIST] [--cross-group-retry yes|no]",
      "change a token; holds from the next request on", 1, false, ctl_cmd_token_set},
     {"token revoke", "ID", "refuse a token from the next request on", 1, false,
      ctl_cmd_token_revoke},

@@ -45,6 +45,10 @@ static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
                        "a time is written like 2027-01-31T00:00:00Z");
     if (models != NULL)
         ctl_list(ctl->arena, models, &token->models, &token->model_count);
+    if (ctl_option(args, "--auto-groups") != NULL)
+        ctl_list(ctl->arena, ctl_option(args, "--auto-groups"), &token->auto_groups,
+                 &token->auto_group_count);
+    token->cross_group_retry = ctl_option(args, "--cross-group-retry") != NULL;
     return read_addresses(ctl, args, token);
 }
 

@@ -31,10 +31,16 @@ static void add_group(void *context, const char *name)
     web_put_choice(context, "group_name", name, NULL);
 }
 
+void page_token_put_auto(struct web_page *page)
+{
+    web_put_choice(page, "group_name", TG_GROUP_AUTO, "auto: the first of several");
+}
+
 enum tg_class page_token_groups(struct web_page *page, const char *user_group)
 {
     enum tg_class class = web_main(page);
 
+    page_token_put_auto(page);
     return class == TG_OK
                ? tg_each_group_allowed(page->main_db, user_group, add_group, page, &page->err)
                : class;
@@ -46,7 +52,7 @@ enum tg_class page_token_check_group(struct web_page *page, const char *user_gro
     bool allowed = false;
     enum tg_class class;
 
-    if (*group == '\0' || strcmp(group, user_group) == 0)
+    if (*group == '\0' || strcmp(group, user_group) == 0 || strcmp(group, TG_GROUP_AUTO) == 0)
         return TG_OK;
     class = tg_store_group_allowed(page->main_db, user_group, group, &allowed, &page->err);
     if (class == TG_OK && !allowed)

@@ -20,6 +20,16 @@
     {.name = "expires_at", .label = "Valid until", .kind = WEB_TIME, .help = "empty: for ever"}
 #define PAGE_TOKEN_GROUP \
     {.name = "group_name", .label = "Group", .kind = WEB_CHOICE, .help = "empty: the account's"}
+#define PAGE_TOKEN_AUTO \
+    {.name = "auto_groups", \
+     .label = "Groups of auto", \
+     .kind = WEB_LIST, \
+     .most = 100, \
+     .help = "in the order of their use, one a line; empty: those of the settings"}, \
+    { \
+        .name = "cross_group_retry", .label = "A retry may go on in the next group", \
+        .kind = WEB_BOOL \
+    }
 /* An empty list means every model, or none: the box tells which. */
 #define PAGE_TOKEN_MODELS \
     {.name = "limit_models", .label = "Only the models listed here", .kind = WEB_BOOL}, \
@@ -44,6 +54,8 @@ const char *const *page_token_models(const struct web_page *page, size_t *ret_co
 /* Choices of "group_name": those that a member of <user_group> may use. */
 enum tg_class page_token_groups(struct web_page *page, const char *user_group) must_check
     non_null(1, 2);
+/* And "auto", which stands for several. */
+void page_token_put_auto(struct web_page *page) non_null(1);
 /* Refuses the field when <group> is none of them. */
 enum tg_class page_token_check_group(struct web_page *page, const char *user_group,
                                      const char *group) must_check non_null(1, 2, 3);

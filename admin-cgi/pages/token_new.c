@@ -25,6 +25,7 @@ static const struct web_field fields[] = {
     PAGE_TOKEN_LIMIT,
     PAGE_TOKEN_EXPIRES,
     PAGE_TOKEN_GROUP,
+    PAGE_TOKEN_AUTO,
     PAGE_TOKEN_MODELS,
     PAGE_TOKEN_ADDRESSES,
 };
@@ -43,8 +44,10 @@ enum tg_class page_token_new(struct web_page *page)
     if (name != NULL)
         web_put_text(page, "username", name);
     /* Another account's groups are not known before it is named: all are offered. */
-    if (page_tokens_may_all(page, ACCESS_TOKENS_WRITE))
+    if (page_tokens_may_all(page, ACCESS_TOKENS_WRITE)) {
+        page_token_put_auto(page);
         return page_put_groups(page, "group_name");
+    }
     return page_token_groups(page, page->who.group_name);
 }
 
@@ -154,6 +157,9 @@ enum tg_class page_token_add(struct web_page *page)
         return class;
     tg_assert(owner != NULL);
     token.models = page_token_models(page, &token.model_count);
+    token.auto_groups = web_value(page, "auto_groups")->items;
+    token.auto_group_count = web_value(page, "auto_groups")->count;
+    token.cross_group_retry = web_number(page, "cross_group_retry") != 0;
     if (token.expires_unix_us != 0 && token.expires_unix_us <= tg_unix_us())
         return web_refuse(page, "expires_at", "a moment to come");
     class = page_token_check_group(page, owner->group_name, token.group_name);

@@ -82,6 +82,7 @@ static const struct web_field fields[] = {
      .flags = WEB_REQUIRED,
      .choices = states},
     PAGE_TOKEN_GROUP,
+    PAGE_TOKEN_AUTO,
     PAGE_TOKEN_EXPIRES,
     PAGE_TOKEN_MODELS,
     PAGE_TOKEN_ADDRESSES,
@@ -181,10 +182,15 @@ static struct tg_token_change read_wish(const struct web_page *page)
                                    .address_count = addresses->count};
 
     wish.models = page_token_models(page, &wish.model_count);
+    wish.auto_groups = web_value(page, "auto_groups")->items;
+    wish.auto_group_count = web_value(page, "auto_groups")->count;
+    wish.cross_group_retry = web_number(page, "cross_group_retry") != 0;
     add_part(page, "name", TG_TOKEN_NAME, &wish);
     add_part(page, "team", TG_TOKEN_TEAM, &wish);
     add_part(page, "status", TG_TOKEN_STATUS, &wish);
     add_part(page, "group_name", TG_TOKEN_GROUP, &wish);
+    add_part(page, "auto_groups", TG_TOKEN_AUTO_GROUPS, &wish);
+    add_part(page, "cross_group_retry", TG_TOKEN_CROSS_GROUPS, &wish);
     add_part(page, "expires_at", TG_TOKEN_EXPIRES, &wish);
     add_part(page, "limit_models", TG_TOKEN_MODELS, &wish);
     add_part(page, "model_limits", TG_TOKEN_MODELS, &wish);

@@ -8,8 +8,8 @@
 
 enum { ADDRESS_BYTES = 16, CIDR_HEX = (ADDRESS_BYTES + 1) * 2 };
 
-/* ---- one array: the plain members in the order of this table, then the two lists. Names would be
- * read once a request, for nothing. ---- */
+/* ---- one array: the plain members in the order of this table, then the three lists. Names would
+ * be read once a request, for nothing. ---- */
 
 enum kind { TEXT, NUMBER, FLAG, STATUS };
 
@@ -31,6 +31,7 @@ static const struct member {
     {FLAG, offsetof(struct tg_credential, accepts_unpriced)},
     {NUMBER, offsetof(struct tg_credential, authver)},
     {FLAG, offsetof(struct tg_credential, models_limited)},
+    {FLAG, offsetof(struct tg_credential, cross_group_retry)},
     {TEXT, offsetof(struct tg_credential, loss_policy)},
     {TEXT, offsetof(struct tg_credential, stream_mode)},
 };
@@ -90,14 +91,20 @@ static bool read_member(const struct tg_json *value, struct tg_arena *arena,
 
 /* ---- the lists ---- */
 
+static void write_texts(struct tg_json_writer *out, const char *const *list, size_t count)
+{
+    tg_json_begin_array(out);
+    for (size_t i = 0; i < count; i++)
+        tg_json_write_str(out, list[i]);
+    tg_json_end_array(out);
+}
+
 static void write_lists(struct tg_json_writer *out, const struct tg_credential *credential)
 {
     char hex[CIDR_HEX + 1];
 
-    tg_json_begin_array(out);
-    for (size_t i = 0; i < credential->model_count; i++)
-        tg_json_write_str(out, credential->models[i]);
-    tg_json_end_array(out);
+    write_texts(out, credential->models, credential->model_count);
+    write_texts(out, credential->auto_groups, credential->auto_group_count);
     tg_json_begin_array(out); /* 16 bytes and the prefix length, in hex */
     for (size_t i = 0; i < credential->address_count; i++) {
         tg_hex(credential->addresses[i].base.bytes, ADDRESS_BYTES, hex);
@@ -107,23 +114,23 @@ static void write_lists(struct tg_json_writer *out, const struct tg_credential *
     tg_json_end_array(out);
 }
 
-static bool read_models(const struct tg_json *array, struct tg_arena *arena,
-                        struct tg_credential *credential)
+static bool read_texts(const struct tg_json *array, struct tg_arena *arena,
+                       const char *const **ret, size_t *ret_count)
 {
-    const char **models;
+    const char **list;
 
     if (tg_json_type(array) != TG_JSON_ARRAY)
         return false;
-    credential->model_count = tg_json_array_len(array);
-    models = tg_arena_calloc(arena, credential->model_count, sizeof *models);
-    for (size_t i = 0; i < credential->model_count; i++) {
+    *ret_count = tg_json_array_len(array);
+    list = tg_arena_calloc(arena, *ret_count, sizeof *list);
+    for (size_t i = 0; i < *ret_count; i++) {
         struct tg_span name;
 
         if (!tg_json_string(tg_json_array_at(array, i), &name))
             return false;
-        models[i] = tg_arena_strndup(arena, name.ptr, name.len);
+        list[i] = tg_arena_strndup(arena, name.ptr, name.len);
     }
-    credential->models = models;
+    *ret = list;
     return true;
 }
 
@@ -172,7 +179,8 @@ enum tg_class tg_credential_read(const char *text, size_t len, struct tg_arena *
     struct tg_credential *credential;
     struct tg_json *json;
     enum tg_class class;
-    const size_t models_at = TG_COUNT_OF(members), addresses_at = models_at + 1;
+    const size_t models_at = TG_COUNT_OF(members), groups_at = models_at + 1;
+    const size_t addresses_at = groups_at + 1;
     bool good;
 
     if (len == 4 && memcmp(text, "null", 4) == 0) {
@@ -186,7 +194,11 @@ enum tg_class tg_credential_read(const char *text, size_t len, struct tg_arena *
     good = tg_json_array_len(json) == addresses_at + 1;
     for (size_t i = 0; i < models_at && good; i++)
         good = read_member(tg_json_array_at(json, i), arena, credential, &members[i]);
-    good = good && read_models(tg_json_array_at(json, models_at), arena, credential) &&
+    good = good &&
+           read_texts(tg_json_array_at(json, models_at), arena, &credential->models,
+                      &credential->model_count) &&
+           read_texts(tg_json_array_at(json, groups_at), arena, &credential->auto_groups,
+                      &credential->auto_group_count) &&
            read_addresses(tg_json_array_at(json, addresses_at), arena, credential);
     tg_json_free(json);
     if (!good)

@@ -82,6 +82,13 @@ static enum tg_class read_limits(struct tg_arena *arena, const struct tg_db_rows
     }
     if (!tg_db_is_null(rows, 10))
         class = read_addresses(arena, tg_db_text(rows, 10), credential, err);
+    if (class == TG_OK && !tg_db_is_null(rows, 18)) {
+        const char **groups;
+
+        class = read_list(arena, tg_db_text(rows, 18), &groups, &credential->auto_group_count, err);
+        if (class == TG_OK)
+            credential->auto_groups = groups;
+    }
     return class;
 }
 
@@ -108,7 +115,8 @@ static enum tg_class read_row(struct tg_arena *arena, const struct tg_db_rows *r
         .user_status = status_of(tg_db_text(rows, 14)),
         .user_is_admin = strcmp(tg_db_text(rows, 15), "user") != 0,
         .user_group = tg_store_text(arena, rows, 16),
-        .accepts_unpriced = tg_db_int(rows, 17) != 0};
+        .accepts_unpriced = tg_db_int(rows, 17) != 0,
+        .cross_group_retry = tg_db_int(rows, 19) != 0};
     class = read_limits(arena, rows, credential, err);
     if (class == TG_OK)
         *ret = credential;
@@ -121,7 +129,8 @@ enum tg_class tg_store_credential(struct tg_db *db, struct tg_arena *arena, cons
     static const char sql[] =
         "SELECT t.id, t.user_id, t.name, t.team, t.status, t.expires_at, t.group_name, "
         "t.unlimited, u.authver, t.model_limits, t.allow_addresses, t.loss_policy, t.stream_mode, "
-        "u.team, u.status, u.role, u.group_name, u.accept_unpriced "
+        "u.team, u.status, u.role, u.group_name, u.accept_unpriced, "
+        "t.auto_groups, t.cross_group_retry "
         "FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.key_hmac = ?";
     const struct tg_db_value values[] = {TG_DB_S(hmac_hex)};
     struct tg_db_rows *rows;

@@ -13,6 +13,9 @@
 
 enum tg_status { TG_STATUS_ENABLED, TG_STATUS_DISABLED, TG_STATUS_REVOKED, TG_STATUS_DELETED };
 
+/* The group of a token that stands for a list of groups. */
+#define TG_GROUP_AUTO "auto"
+
 struct tg_credential {
     int64_t token_id, user_id;
     const char *token_name, *team;
@@ -21,6 +24,9 @@ struct tg_credential {
     int64_t expires_unix_us; /* 0: never */
     const char *user_group;
     const char *group_name;      /* the token's own group; "" = the user's */
+    const char *const *auto_groups; /* of a token whose group is "auto"; none: the settings' */
+    size_t auto_group_count;
+    bool cross_group_retry; /* a retry may go on in the next of them */
     bool unlimited;
     bool accepts_unpriced;       /* models without a price cost the default one */
     int64_t authver;

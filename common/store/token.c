@@ -20,6 +20,8 @@ static enum tg_class check(const struct tg_token_new *token, struct tg_error *er
 
     if (class == TG_OK && token->group_name[0] != '\0')
         class = tg_check_name("group", token->group_name, err);
+    for (size_t i = 0; i < token->auto_group_count && class == TG_OK; i++)
+        class = tg_check_name("group", token->auto_groups[i], err);
     for (size_t i = 0; i < token->model_count && class == TG_OK; i++)
         class = tg_check_model(token->models[i], err);
     if (class == TG_OK && (token->remain_quota < 0 || token->remain_quota > TG_QUOTA_MAX))
@@ -27,7 +29,8 @@ static enum tg_class check(const struct tg_token_new *token, struct tg_error *er
     return class;
 }
 
-/* A token of another group than its user's would be refused at every use. */
+/* A token of another group than its user's would be refused at every use. Those of a list are
+ * looked at again by every request: one that may not be used is passed over. */
 static enum tg_class check_group(struct tg_db *db, const struct tg_token_new *token,
                                  struct tg_error *err)
 {
@@ -95,17 +98,19 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
 {
     char expires[TG_TIME_TEXT];
     struct tg_change change;
-    struct tg_buf models, addresses;
+    struct tg_buf models, addresses, groups;
     int64_t id;
     enum tg_class class = check(token, err);
 
-    if (class == TG_OK && token->group_name[0] != '\0')
+    if (class == TG_OK && token->group_name[0] != '\0' &&
+        strcmp(token->group_name, TG_GROUP_AUTO) != 0)
         class = check_group(db, token, err);
     if (class != TG_OK)
         return class;
     tg_time_format_sql(token->expires_unix_us, expires);
     tg_buf_init(&models, 0);
     tg_buf_init(&addresses, 0);
+    tg_buf_init(&groups, 0);
     const struct tg_db_value values[] = {
         TG_DB_S(token->key_hmac),
         TG_DB_I(token->user_id),
@@ -118,18 +123,23 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
         TG_DB_S(tg_store_list_json(&models, token->models, token->model_count)),
         TG_DB_S(tg_store_list_json(&addresses,
                                    token->address_count != 0 ? token->addresses : NULL,
-                                   token->address_count))};
+                                   token->address_count)),
+        TG_DB_S(tg_store_list_json(&groups,
+                                   token->auto_group_count != 0 ? token->auto_groups : NULL,
+                                   token->auto_group_count)),
+        TG_DB_I(token->cross_group_retry)};
 
     tg_change_begin(&change, db, actor, err);
     tg_change_run(&change,
                   "INSERT INTO tokens (key_hmac, user_id, name, hint, group_name, unlimited, "
-                  "remain_quota, expires_at, model_limits, allow_addresses) "
-                  "VALUES (?,?,?,?,?,?,?,?,?,?)",
+                  "remain_quota, expires_at, model_limits, allow_addresses, auto_groups, "
+                  "cross_group_retry) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                   values, TG_COUNT_OF(values));
     id = change.done.last_id;
     note_added(&change, token, &models, &addresses);
     tg_buf_done(&models);
     tg_buf_done(&addresses);
+    tg_buf_done(&groups);
     class = tg_change_end(&change);
     if (class == TG_OK)
         *ret_id = id;

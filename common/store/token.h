@@ -15,7 +15,10 @@
 struct tg_token_new {
     int64_t user_id;
     const char *name;
-    const char *group_name; /* "": the user's */
+    const char *group_name; /* "": the user's; "auto": those of the list, in its order */
+    const char *const *auto_groups; /* none: the settings' */
+    size_t auto_group_count;
+    bool cross_group_retry;
     const char *key_hmac;   /* hex */
     const char *hint;       /* last four characters of the text */
     bool unlimited;

@@ -10,6 +10,7 @@
 #include "common/json/writer.h"
 #include "common/store/authver.h"
 #include "common/store/check.h"
+#include "common/store/credential.h"
 #include "common/store/read.h"
 
 static bool has(const struct tg_token_change *wish, enum tg_token_part part)
@@ -41,6 +42,9 @@ static enum tg_class check_lists(const struct tg_token_change *wish, struct tg_e
          i++)
         if (!tg_cidr_parse(wish->addresses[i], &unused))
             class = invalid(err, "address", "an address, or a range like 10.0.0.0/8");
+    for (size_t i = 0;
+         has(wish, TG_TOKEN_AUTO_GROUPS) && i < wish->auto_group_count && class == TG_OK; i++)
+        class = tg_check_name("group", wish->auto_groups[i], err);
     return class;
 }
 
@@ -88,8 +92,8 @@ static void lock_user(struct tg_change *change, int64_t user_id)
 
 struct before {
     int64_t user_id, remain_quota;
-    bool unlimited;
-    const char *name, *team, *status, *group_name, *expires, *models, *addresses;
+    bool unlimited, cross_group_retry;
+    const char *name, *team, *status, *group_name, *expires, *models, *addresses, *auto_groups;
 };
 
 /* Locks the row; texts are borrowed from it. */
@@ -99,7 +103,8 @@ static struct tg_db_rows *lock(struct tg_change *change, const struct tg_token_c
     struct tg_db_rows *rows = tg_change_select(
         change,
         "SELECT user_id, remain_quota, unlimited, name, team, status, group_name, expires_at, "
-        "model_limits, allow_addresses FROM tokens WHERE id = ? FOR UPDATE",
+        "model_limits, allow_addresses, auto_groups, cross_group_retry FROM tokens WHERE id = ? "
+        "FOR UPDATE",
         &TG_DB_I(wish->id), 1);
 
     if (rows == NULL || !tg_db_next(rows))
@@ -113,7 +118,9 @@ static struct tg_db_rows *lock(struct tg_change *change, const struct tg_token_c
                            .group_name = tg_db_text(rows, 6),
                            .expires = tg_db_text(rows, 7),
                            .models = tg_db_text(rows, 8),
-                           .addresses = tg_db_text(rows, 9)};
+                           .addresses = tg_db_text(rows, 9),
+                           .auto_groups = tg_db_is_null(rows, 10) ? NULL : tg_db_text(rows, 10),
+                           .cross_group_retry = tg_db_int(rows, 11) != 0};
     if (strcmp(ret->status, "revoked") == 0)
         change->class = tg_fail(change->err, TG_CLASS_CONFLICT, "token_revoked",
                                 "token %" PRId64 " is revoked for good", wish->id);
@@ -124,7 +131,8 @@ static void require_group(struct tg_change *change, const struct tg_token_change
 {
     struct tg_db_rows *rows;
 
-    if (!has(wish, TG_TOKEN_GROUP) || wish->group_name[0] == '\0')
+    if (!has(wish, TG_TOKEN_GROUP) || wish->group_name[0] == '\0' ||
+        strcmp(wish->group_name, TG_GROUP_AUTO) == 0)
         return;
     rows = tg_change_select(change, "SELECT 1 FROM `groups` WHERE name = ?",
                             (struct tg_db_value[]){TG_DB_S(wish->group_name)}, 1);
@@ -168,6 +176,9 @@ static void write_state(struct tg_buf *buf, const struct tg_token_change *wish,
     put_text(&out, has(wish, TG_TOKEN_EXPIRES), "expires_at", state->expires);
     put_json(&out, has(wish, TG_TOKEN_MODELS), "model_limits", state->models);
     put_json(&out, has(wish, TG_TOKEN_ADDRESSES), "allow_addresses", state->addresses);
+    put_json(&out, has(wish, TG_TOKEN_AUTO_GROUPS), "auto_groups", state->auto_groups);
+    if (has(wish, TG_TOKEN_CROSS_GROUPS))
+        tg_json_put_bool(&out, "cross_group_retry", state->cross_group_retry);
     if (has(wish, TG_TOKEN_LIMIT)) {
         tg_json_put_bool(&out, "unlimited", state->unlimited);
         tg_json_put_int(&out, "remain_quota", state->remain_quota);
@@ -206,13 +217,17 @@ static void update(struct tg_change *change, const struct tg_token_change *wish,
         TG_DB_I(has(wish, TG_TOKEN_EXPIRES)),   TG_DB_S(new->expires),
         TG_DB_I(has(wish, TG_TOKEN_MODELS)),    TG_DB_S(new->models),
         TG_DB_I(has(wish, TG_TOKEN_ADDRESSES)), TG_DB_S(new->addresses),
+        TG_DB_I(has(wish, TG_TOKEN_AUTO_GROUPS)), TG_DB_S(new->auto_groups),
+        TG_DB_I(has(wish, TG_TOKEN_CROSS_GROUPS)), TG_DB_I(new->cross_group_retry),
         TG_DB_I(wish->id)};
 
     tg_change_run(change,
                   "UPDATE tokens SET name = IF(?, ?, name), team = IF(?, ?, team), "
                   "status = IF(?, ?, status), group_name = IF(?, ?, group_name), "
                   "expires_at = IF(?, ?, expires_at), model_limits = IF(?, ?, model_limits), "
-                  "allow_addresses = IF(?, ?, allow_addresses) WHERE id = ?",
+                  "allow_addresses = IF(?, ?, allow_addresses), "
+                  "auto_groups = IF(?, ?, auto_groups), "
+                  "cross_group_retry = IF(?, ?, cross_group_retry) WHERE id = ?",
                   values, TG_COUNT_OF(values));
 }
 
@@ -245,7 +260,7 @@ enum tg_class tg_store_token_change(struct tg_db *db, const struct tg_actor *act
     struct before before = {0};
     struct tg_change change;
     struct tg_db_rows *rows;
-    struct tg_buf models, addresses;
+    struct tg_buf models, addresses, groups;
     enum tg_class class = check(wish, err);
 
     if (class != TG_OK)
@@ -253,6 +268,7 @@ enum tg_class tg_store_token_change(struct tg_db *db, const struct tg_actor *act
     tg_time_format_sql(wish->expires_unix_us, expires);
     tg_buf_init(&models, 0);
     tg_buf_init(&addresses, 0);
+    tg_buf_init(&groups, 0);
     const struct before after = {
         .name = wish->name,
         .team = wish->team,
@@ -263,6 +279,10 @@ enum tg_class tg_store_token_change(struct tg_db *db, const struct tg_actor *act
         .addresses = tg_store_list_json(&addresses,
                                         wish->address_count != 0 ? wish->addresses : NULL,
                                         wish->address_count),
+        .auto_groups = tg_store_list_json(
+            &groups, wish->auto_group_count != 0 ? wish->auto_groups : NULL,
+            wish->auto_group_count),
+        .cross_group_retry = wish->cross_group_retry,
         .unlimited = wish->unlimited,
         .remain_quota = wish->remain_quota};
 
@@ -278,6 +298,7 @@ enum tg_class tg_store_token_change(struct tg_db *db, const struct tg_actor *act
     tg_db_rows_free(rows);
     tg_buf_done(&models);
     tg_buf_done(&addresses);
+    tg_buf_done(&groups);
     class = tg_change_end(&change);
     if (class == TG_OK)
         *ret_entry = entry;

@@ -23,7 +23,9 @@ enum tg_token_part {
     TG_TOKEN_EXPIRES = 1u << 4,
     TG_TOKEN_MODELS = 1u << 5,
     TG_TOKEN_ADDRESSES = 1u << 6,
-    TG_TOKEN_LIMIT = 1u << 7
+    TG_TOKEN_LIMIT = 1u << 7,
+    TG_TOKEN_AUTO_GROUPS = 1u << 8,
+    TG_TOKEN_CROSS_GROUPS = 1u << 9
 };
 struct tg_token_change {
     int64_t id;
@@ -37,6 +39,9 @@ struct tg_token_change {
     size_t model_count;
     const char *const *addresses; /* CIDR texts; none: from anywhere */
     size_t address_count;
+    const char *const *auto_groups; /* of the group "auto"; none: the settings' */
+    size_t auto_group_count;
+    bool cross_group_retry;
     bool unlimited;
     int64_t remain_quota; /* what shall be left when it is not unlimited */
 };

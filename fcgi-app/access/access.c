@@ -49,12 +49,37 @@ enum tg_class tg_access_check(const struct tg_credential *credential, const stru
     return TG_OK;
 }
 
+static void add_group(struct tg_request *req, const struct tg_snapshot *snapshot,
+                      const char **groups, const char *name)
+{
+    if (tg_snapshot_ratio(snapshot, req->credential->user_group, name) != NULL)
+        groups[req->group_count++] = name;
+}
+
+/* "auto" is the token's own list, or that of the settings, as far as the user may use it. */
+static void list_groups(struct tg_request *req, const struct tg_snapshot *snapshot)
+{
+    const struct tg_settings *settings = tg_worker_settings(req->worker);
+    const struct tg_credential *credential = req->credential;
+    bool is_auto = strcmp(req->group, TG_GROUP_AUTO) == 0;
+    bool own = credential->auto_group_count > 0;
+    const char *const *list = own ? credential->auto_groups : settings->auto_groups;
+    size_t count = own ? credential->auto_group_count : settings->auto_group_count;
+    const char **groups = tg_arena_calloc(req->arena, count + 1, sizeof *groups);
+
+    req->groups = groups;
+    req->group_count = 0;
+    if (!is_auto)
+        add_group(req, snapshot, groups, req->group);
+    for (size_t i = 0; is_auto && i < count; i++)
+        add_group(req, snapshot, groups, list[i]);
+}
+
 /* The group whose channels and ratio apply: the token's own, else the user's. */
 static enum tg_verdict take_group(struct tg_request *req)
 {
     const struct tg_credential *credential = req->credential;
     const struct tg_snapshot *snapshot;
-    bool allowed;
 
     req->group =
         credential->group_name[0] != '\0' ? credential->group_name : credential->user_group;
@@ -63,9 +88,9 @@ static enum tg_verdict take_group(struct tg_request *req)
         tg_fail(&req->error, TG_CLASS_DOWN, "no_snapshot", "routing data was never read");
         return TG_ANSWER;
     }
-    allowed = tg_snapshot_ratio(snapshot, credential->user_group, req->group) != NULL;
+    list_groups(req, snapshot);
     tg_snapshot_release(req->worker->snapshots, snapshot);
-    if (allowed)
+    if (req->group_count > 0)
         return TG_NEXT;
     tg_fail(&req->error, TG_CLASS_FORBIDDEN, "access_denied",
             "This API token's group is not available to its account.");

@@ -48,15 +48,16 @@ static void put_origin(struct tg_json_writer *out, const struct tg_request *req)
     put_text(out, "address", req->address_text);
 }
 
-/* The attempt that served, else the last one. */
+/* The attempt that served, else the last one that called a channel. */
 static const struct tg_attempt *shown_attempt(const struct tg_request *req)
 {
-    const struct tg_attempt *last = req->attempts;
+    const struct tg_attempt *last = NULL;
 
-    if (req->served != NULL || last == NULL)
+    if (req->served != NULL)
         return req->served;
-    while (last->next != NULL)
-        last = last->next;
+    for (const struct tg_attempt *at = req->attempts; at != NULL; at = at->next)
+        if (at->channel_id != 0)
+            last = at;
     return last;
 }
 
@@ -152,6 +153,11 @@ static void put_attempt(struct tg_json_writer *out, const struct tg_attempt *att
     tg_json_put_int(out, "number", attempt->number);
     tg_json_put_int(out, "tier", attempt->tier);
     tg_json_put_int(out, "channel_id", attempt->channel_id);
+    put_text(out, "channel_name", or_empty(attempt->channel_name));
+    put_text(out, "group", or_empty(attempt->group));
+    put_text(out, "chosen", or_empty(attempt->chosen));
+    put_number(out, "channels", (int64_t)attempt->channels_all);
+    put_number(out, "resting", (int64_t)attempt->channels_resting);
     tg_json_put_int(out, "key_id", attempt->key_id);
     tg_json_put_str(out, "key_hint", or_empty(attempt->key_hint));
     tg_json_put_str(out, "model", or_empty(attempt->model));
@@ -162,6 +168,7 @@ static void put_attempt(struct tg_json_writer *out, const struct tg_attempt *att
     tg_json_put_str(out, "source", or_empty(attempt->source));
     tg_json_put_str(out, "action", or_empty(attempt->action));
     tg_json_put_str(out, "reason", or_empty(attempt->reason));
+    put_text(out, "effect", or_empty(attempt->effect));
     tg_json_put_int(out, "elapsed_us", attempt->elapsed_us);
     tg_json_put_bool(out, "maybe_accepted", attempt->maybe_accepted);
     tg_json_end_object(out);

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* How the loop over one model ended. */
-enum ended { ENDED_SERVED, ENDED_NEXT_MODEL, ENDED_STOPPED };
+/* How the loop over one model and group ended. */
+enum ended { ENDED_SERVED, ENDED_NEXT_GROUP, ENDED_NEXT_MODEL, ENDED_STOPPED };
 
 /* --- one call ------------------------------------------------------------------------------ */
 
@@ -130,7 +130,7 @@ static int64_t delay_us(const struct tg_relay *relay, const struct tg_choice *ch
 static struct tg_retry_decision decide(const struct tg_relay *relay, const struct tg_choice *choice,
                                        const struct tg_error *error, int64_t wait_us)
 {
-    const struct tg_retry_facts facts = {
+    struct tg_retry_facts facts = {
         .error = error,
         .content_sent = relay->req->content_sent,
         .client_gone = relay->client.gone,
@@ -144,8 +144,14 @@ static struct tg_retry_decision decide(const struct tg_relay *relay, const struc
         .delay_us = wait_us,
         .statuses = &relay->settings->retry_statuses,
     };
+    struct tg_retry_decision decision = tg_retry_decide(&facts);
 
-    return tg_retry_decide(&facts);
+    if (decision.action == TG_RETRY_AGAIN && choice->channels_left == 0 &&
+        !tg_breaker_may_repeat(&choice->pass, tg_now_us())) {
+        facts.repeats_spent = true;
+        decision = tg_retry_decide(&facts);
+    }
+    return decision;
 }
 
 /* A fallback model follows unless the request itself, or its client, is what ended the loop. */
@@ -170,12 +176,14 @@ static enum ended try_model(struct tg_relay *relay, struct tg_error *ret_error)
 
         /* What the last call said tells more than that nothing else is left. */
         if (tg_relay_choose(relay, &choice, &relay->req->error) != TG_OK) {
-            if (relay->attempts == 0)
+            if (relay->req->attempt_count == 0)
                 *ret_error = relay->req->error;
-            return ENDED_NEXT_MODEL;
+            tg_relay_record_none(relay, &choice);
+            return ENDED_NEXT_GROUP;
         }
         TG_STOP("chosen");
         attempt = attempt_once(relay, &choice, ret_error);
+        tg_relay_judge(relay, &choice, attempt, ret_error);
         TG_STOP("answered");
         if (ret_error->class == TG_OK)
             return ENDED_SERVED;
@@ -190,15 +198,42 @@ static enum ended try_model(struct tg_relay *relay, struct tg_error *ret_error)
     }
 }
 
+/* How many quotes from <at> on are for its model: one per group that the token may use. */
+static size_t groups_of(const struct tg_request *req, size_t at)
+{
+    size_t count = 1;
+
+    while (at + count < req->quote_count &&
+           strcmp(req->quotes[at + count].model, req->quotes[at].model) == 0)
+        count++;
+    return count;
+}
+
+/* All groups of a model share its budget and what was tried; each begins with its first tier. */
+static enum ended try_groups(struct tg_relay *relay, size_t at, size_t count,
+                             struct tg_error *ret_error)
+{
+    enum ended ended = ENDED_NEXT_GROUP;
+
+    relay->attempts = relay->repeats = 0;
+    relay->tried_count = 0;
+    for (size_t i = 0; i < count && ended == ENDED_NEXT_GROUP; i++) {
+        relay->quote = &relay->req->quotes[at + i];
+        relay->groups_left = count - i - 1;
+        relay->failed = 0;
+        ended = try_model(relay, ret_error);
+    }
+    return ended == ENDED_NEXT_GROUP ? ENDED_NEXT_MODEL : ended;
+}
+
 static enum ended try_models(struct tg_relay *relay, struct tg_error *ret_error)
 {
     enum ended ended = ENDED_NEXT_MODEL;
 
-    for (size_t i = 0; i < relay->req->quote_count && ended == ENDED_NEXT_MODEL; i++) {
-        relay->quote = &relay->req->quotes[i];
-        relay->attempts = relay->repeats = 0;
-        relay->tried_count = 0;
-        ended = try_model(relay, ret_error);
+    for (size_t i = 0, groups; i < relay->req->quote_count && ended == ENDED_NEXT_MODEL;
+         i += groups) {
+        groups = groups_of(relay->req, i);
+        ended = try_groups(relay, i, groups, ret_error);
     }
     return ended;
 }

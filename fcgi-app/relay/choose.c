@@ -1,7 +1,9 @@
 #include "fcgi-app/relay/relay.h"
 
+#include "common/base/clock.h"
 #include "common/base/money.h"
 #include "fcgi-app/estimate.h"
+#include "fcgi-app/shared.h"
 
 #include <string.h>
 
@@ -26,6 +28,7 @@ void tg_relay_mark_tried(struct tg_relay *relay, int64_t channel_id)
             memcpy(relay->tried, old, relay->tried_count * sizeof *old);
     }
     relay->tried[relay->tried_count++] = channel_id;
+    relay->failed++;
 }
 
 /* --- copies: the snapshot is given back before the call (AMENDMENTS N1) -------------------- */
@@ -78,6 +81,48 @@ static const struct tg_quote *quote_of(struct tg_relay *relay, const struct tg_s
 
 /* --- the choice ---------------------------------------------------------------------------- */
 
+/* Everything that a choice is made from. */
+struct choosing {
+    struct tg_relay *relay;
+    const struct tg_snapshot *snapshot;
+    struct tg_candidate *candidates;
+    const struct tg_ability *abilities;
+    size_t count;
+    int64_t now_us;
+    int64_t rest_until_us; /* when the first breaker lets a call through; 0: none is open */
+};
+
+static struct tg_breakers *breakers_of(const struct tg_relay *relay)
+{
+    return tg_shared_breakers(relay->req->worker->shared);
+}
+
+/* Is the channel's breaker for the model open? Notes when it will not be. */
+static bool is_resting(struct choosing *choosing, int64_t channel_id)
+{
+    struct tg_breakers *breakers = breakers_of(choosing->relay);
+    int64_t until_us = 0;
+
+    if (!tg_breakers_any(breakers) ||
+        tg_conf_int(choosing->relay->settings->conf, TG_OPTION_BREAKER_FAILURES) == 0 ||
+        tg_breaker_admits(
+            tg_breaker_find(breakers, channel_id, choosing->relay->quote->model),
+            choosing->now_us, &until_us))
+        return false;
+    if (choosing->rest_until_us == 0 || until_us < choosing->rest_until_us)
+        choosing->rest_until_us = until_us;
+    return true;
+}
+
+/* It has a key, and its protocol can be made of the client's. */
+static bool is_usable(const struct tg_relay *relay, const struct tg_channel *channel)
+{
+    const struct tg_provider *provider = tg_provider_find(channel->provider);
+
+    return provider != NULL && channel->key[0] != '\0' &&
+           tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL;
+}
+
 static struct tg_candidate candidate_of(const struct tg_relay *relay,
                                         const struct tg_ability *ability)
 {
@@ -91,79 +136,151 @@ static struct tg_candidate candidate_of(const struct tg_relay *relay,
         .weight = ability->weight,
         .tried = tg_relay_was_tried(relay, ability->channel->id),
         .native = !prefer || native,
-        .excluded = provider == NULL || ability->channel->key[0] == '\0' ||
-                    (relay->native_only && !native) ||
-                    tg_route_find(relay->req->endpoint->protocol, provider->protocol) == NULL,
+        .excluded = !is_usable(relay, ability->channel) || (relay->native_only && !native),
     };
 }
 
-static void count_left(const struct tg_candidate *candidates, size_t count, size_t chosen,
-                       struct tg_choice *ret)
+static void list_candidates(struct choosing *choosing, struct tg_choice *ret)
 {
-    ret->channels_left = ret->channels_all = 0;
-    for (size_t i = 0; i < count; i++) {
-        ret->channels_all += !candidates[i].excluded;
-        ret->channels_left += !candidates[i].excluded && !candidates[i].tried && i != chosen;
+    struct tg_relay *relay = choosing->relay;
+
+    choosing->abilities = tg_snapshot_abilities(choosing->snapshot, relay->quote->group,
+                                                relay->quote->model, &choosing->count);
+    choosing->candidates =
+        tg_arena_calloc(relay->req->arena, choosing->count, sizeof *choosing->candidates);
+    for (size_t i = 0; i < choosing->count; i++) {
+        struct tg_candidate *candidate = &choosing->candidates[i];
+
+        *candidate = candidate_of(relay, &choosing->abilities[i]);
+        if (candidate->excluded)
+            continue;
+        ret->channels_all++;
+        candidate->excluded = is_resting(choosing, candidate->channel_id);
+        ret->channels_resting += candidate->excluded;
     }
 }
 
-static bool choose_among(struct tg_relay *relay, const struct tg_ability *abilities, size_t count,
-                         struct tg_choice *ret, const struct tg_channel **ret_channel)
+/* Of the groups behind this one, when a retry may go there. */
+static size_t left_in_other_groups(const struct choosing *choosing)
 {
-    struct tg_candidate *candidates =
-        tg_arena_calloc(relay->req->arena, count, sizeof *candidates);
-    struct tg_select_wish wish = {.failed_channels = (int)relay->tried_count};
+    const struct tg_relay *relay = choosing->relay;
+    size_t left = 0, count;
+
+    for (size_t g = 1; g <= relay->groups_left; g++) {
+        const struct tg_ability *abilities = tg_snapshot_abilities(
+            choosing->snapshot, relay->quote[g].group, relay->quote[g].model, &count);
+
+        for (size_t i = 0; i < count; i++)
+            left += is_usable(relay, abilities[i].channel) &&
+                    !tg_relay_was_tried(relay, abilities[i].channel->id);
+    }
+    return left;
+}
+
+static void count_left(const struct choosing *choosing, size_t chosen, struct tg_choice *ret)
+{
+    bool crosses = choosing->relay->groups_left > 0 &&
+                   choosing->relay->req->credential->cross_group_retry;
+    size_t elsewhere = crosses ? left_in_other_groups(choosing) : 0;
+
+    ret->channels_left = elsewhere;
+    ret->channels_all += elsewhere;
+    for (size_t i = 0; i < choosing->count; i++)
+        ret->channels_left +=
+            !choosing->candidates[i].excluded && !choosing->candidates[i].tried && i != chosen;
+}
+
+/* The right to call; a probe may have been given to another request meanwhile. */
+static bool take_pass(const struct choosing *choosing, int64_t channel_id, struct tg_choice *ret)
+{
+    const struct tg_relay *relay = choosing->relay;
+    const struct tg_breaker_rules rules = tg_relay_breaker_rules(relay->settings->conf);
+    const struct tg_breaker_call call = {channel_id, relay->quote->model, choosing->now_us};
+
+    return tg_breaker_take(breakers_of(relay), &rules, &call, &ret->pass);
+}
+
+/* All tiers of a group are used before the next one, and nothing is repeated in it: with
+ * cross_group_retry. */
+static bool leaves_group(const struct tg_relay *relay, const struct tg_candidate *candidate)
+{
+    return candidate->tried && relay->groups_left > 0 && relay->req->credential->cross_group_retry;
+}
+
+static const struct tg_channel *pick(struct choosing *choosing, struct tg_choice *ret)
+{
+    struct tg_relay *relay = choosing->relay;
+    struct tg_select_wish wish = {
+        .failed_channels = relay->failed,
+        .spend_free_first =
+            tg_snapshot_spends_free_first(choosing->snapshot, relay->quote->group),
+    };
     struct tg_selection selection;
 
-    for (size_t i = 0; i < count; i++)
-        candidates[i] = candidate_of(relay, &abilities[i]);
-    if (count > 1)
+    list_candidates(choosing, ret);
+    if (choosing->count > 1)
         tg_random(&wish.draw, sizeof wish.draw);
-    if (!tg_select(candidates, count, &wish, &selection))
-        return false;
-    count_left(candidates, count, selection.index, ret);
-    ret->tier = selection.tier;
-    *ret_channel = abilities[selection.index].channel;
-    return true;
+    while (tg_select(choosing->candidates, choosing->count, &wish, &selection)) {
+        struct tg_candidate *chosen = &choosing->candidates[selection.index];
+
+        if (leaves_group(relay, chosen))
+            return NULL;
+        if (!take_pass(choosing, chosen->channel_id, ret)) {
+            chosen->excluded = true;
+            ret->channels_resting++;
+            continue;
+        }
+        count_left(choosing, selection.index, ret);
+        ret->tier = selection.tier;
+        ret->repeated = chosen->tried;
+        return choosing->abilities[selection.index].channel;
+    }
+    return NULL;
 }
 
-static const struct tg_channel *pick(struct tg_relay *relay, const struct tg_snapshot *snapshot,
-                                     struct tg_choice *ret)
+/* One channel whatever its breaker says, and its end is told to nobody. */
+static const struct tg_channel *pick_pinned(const struct choosing *choosing, struct tg_choice *ret)
 {
-    const struct tg_channel *channel = NULL;
-    const struct tg_ability *abilities;
-    size_t count;
+    const struct tg_channel *channel =
+        tg_snapshot_channel(choosing->snapshot, choosing->relay->req->pinned_channel_id);
 
-    if (relay->req->pinned_channel_id != 0) {
-        channel = tg_snapshot_channel(snapshot, relay->req->pinned_channel_id);
-        ret->channels_all = 1;
-        return channel != NULL && channel->key[0] != '\0' ? channel : NULL;
-    }
-    abilities =
-        tg_snapshot_abilities(snapshot, relay->quote->group, relay->quote->model, &count);
-    return choose_among(relay, abilities, count, ret, &channel) ? channel : NULL;
+    ret->channels_all = 1;
+    return channel != NULL && is_usable(choosing->relay, channel) ? channel : NULL;
+}
+
+static enum tg_class nothing_left(const struct choosing *choosing, struct tg_error *err)
+{
+    enum tg_class class = tg_relay_no_channel(err);
+
+    if (choosing->rest_until_us > 0)
+        err->retry_after_ms =
+            TG_MAX((choosing->rest_until_us - choosing->now_us) / 1000, INT64_C(1000));
+    return class;
 }
 
 enum tg_class tg_relay_choose(struct tg_relay *relay, struct tg_choice *ret, struct tg_error *err)
 {
     struct tg_snapshot_holder *holder = relay->req->worker->snapshots;
-    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
+    struct choosing choosing = {.relay = relay,
+                                .snapshot = tg_snapshot_acquire(holder),
+                                .now_us = tg_now_us()};
     const struct tg_channel *channel;
     enum tg_class class = TG_OK;
 
     memset(ret, 0, sizeof *ret);
-    if (snapshot == NULL)
+    if (choosing.snapshot == NULL)
         return tg_fail(err, TG_CLASS_OVERLOAD, "routing_unavailable",
                        "The gateway has no routing data yet. Try again later.");
-    channel = pick(relay, snapshot, ret);
+    channel = relay->req->pinned_channel_id != 0 ? pick_pinned(&choosing, ret)
+                                                 : pick(&choosing, ret);
     if (channel == NULL) {
-        class = tg_relay_no_channel(err);
+        class = nothing_left(&choosing, err);
     } else {
         ret->channel = tg_relay_copy_channel(relay->req->arena, channel);
         ret->provider = tg_provider_find(channel->provider);
-        ret->quote = quote_of(relay, snapshot, channel);
+        ret->quote = quote_of(relay, choosing.snapshot, channel);
     }
-    tg_snapshot_release(holder, snapshot);
+    tg_snapshot_release(holder, choosing.snapshot);
     return class;
 }
 

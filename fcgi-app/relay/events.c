@@ -25,7 +25,33 @@ static void append(struct tg_request *req, struct tg_attempt *attempt)
     while (*end != NULL)
         end = &(*end)->next;
     *end = attempt;
-    attempt->number = ++req->attempt_count;
+}
+
+/* Why this channel, in a word. */
+static const char *chosen_by(const struct tg_relay *relay, const struct tg_choice *choice)
+{
+    if (relay->req->pinned_channel_id != 0)
+        return "pinned";
+    if (choice->pass.probe != 0)
+        return "probe";
+    if (choice->repeated)
+        return "repeat";
+    return choice->channels_all == 1 ? "only" : "priority";
+}
+
+void tg_relay_record_none(struct tg_relay *relay, const struct tg_choice *choice)
+{
+    struct tg_attempt *event = tg_arena_calloc(relay->req->arena, 1, sizeof *event);
+
+    event->number = relay->req->attempt_count;
+    event->model = relay->quote->model;
+    event->group = relay->quote->group;
+    event->channels_all = choice->channels_all;
+    event->channels_resting = choice->channels_resting;
+    event->source = "local";
+    event->action = relay->groups_left > 0 ? "next_group" : "stop";
+    event->reason = "no_channel";
+    append(relay->req, event);
 }
 
 struct tg_attempt *tg_relay_record(struct tg_relay *relay, const struct tg_choice *choice,
@@ -36,6 +62,11 @@ struct tg_attempt *tg_relay_record(struct tg_relay *relay, const struct tg_choic
 
     attempt->tier = choice->tier;
     attempt->channel_id = choice->channel.id;
+    attempt->channel_name = choice->channel.name;
+    attempt->group = relay->quote->group;
+    attempt->chosen = chosen_by(relay, choice);
+    attempt->channels_all = choice->channels_all;
+    attempt->channels_resting = choice->channels_resting;
     attempt->key_id = choice->channel.key_id;
     attempt->key_hint = choice->channel.key_hint;
     attempt->model = relay->quote->model;
@@ -47,6 +78,7 @@ struct tg_attempt *tg_relay_record(struct tg_relay *relay, const struct tg_choic
         attempt->maybe_accepted = (error->flags & TG_ERROR_MAYBE_ACCEPTED) != 0;
     }
     append(req, attempt);
+    attempt->number = ++req->attempt_count;
     return attempt;
 }
 

@@ -7,6 +7,7 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/wait.c fcgi-app/relay/wait.h \
 	fcgi-app/relay/retry.c fcgi-app/relay/retry.h \
 	fcgi-app/relay/events.c \
+	fcgi-app/relay/health.c \
 	fcgi-app/relay/outcome.c \
 	fcgi-app/relay/ask.c fcgi-app/relay/ask.h \
 	fcgi-app/relay/count.c \

@@ -67,7 +67,8 @@ struct tg_retry_decision tg_retry_decide(const struct tg_retry_facts *facts)
         return channel_error(facts);
     if ((facts->error->flags & TG_ERROR_NO_RETRY) != 0)
         return stop("not_retryable");
-    if (facts->attempts_made >= facts->attempts_most || past_deadline(facts))
+    if (facts->attempts_made >= facts->attempts_most || past_deadline(facts) ||
+        (facts->repeats_spent && facts->channels_left == 0))
         return stop("budget");
     return by_outcome(facts);
 }

@@ -14,6 +14,7 @@
 struct tg_retry_facts {
     const struct tg_error *error;
     bool content_sent, client_gone, strict_session, pinned;
+    bool repeats_spent; /* the channel has had its share of repeats in these seconds */
     int attempts_made, attempts_most; /* in this model's loop */
     size_t channels_left;             /* candidates not tried yet */
     size_t channels_all;

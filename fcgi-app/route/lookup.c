@@ -20,6 +20,12 @@ static const struct tg_route *exact_route(const struct tg_snapshot *snapshot, co
     return NULL;
 }
 
+bool tg_snapshot_has_exact(const struct tg_snapshot *snapshot, const char *group,
+                           const char *model)
+{
+    return exact_route(snapshot, group, model) != NULL;
+}
+
 static const struct tg_route *pattern_route(const struct tg_snapshot *snapshot, const char *group,
                                             const char *model)
 {
@@ -122,6 +128,13 @@ const char *tg_snapshot_deposit_factor(const struct tg_snapshot *snapshot, const
     const struct tg_group_row *row = group_row(snapshot, group);
 
     return row != NULL ? row->deposit_factor : "";
+}
+
+bool tg_snapshot_spends_free_first(const struct tg_snapshot *snapshot, const char *group)
+{
+    const struct tg_group_row *row = group_row(snapshot, group);
+
+    return row != NULL && strcmp(row->order_mode, "spend_free_first") == 0;
 }
 
 void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,

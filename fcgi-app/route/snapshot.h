@@ -71,10 +71,16 @@ const char *tg_snapshot_ratio(const struct tg_snapshot *snapshot, const char *us
 /* The group's own factor on deposits; "": that of the settings. */
 const char *tg_snapshot_deposit_factor(const struct tg_snapshot *snapshot, const char *group)
     non_null(1, 2);
+/* Is free room spent before paid, whatever the weights say? (order spend_free_first) */
+bool tg_snapshot_spends_free_first(const struct tg_snapshot *snapshot, const char *group)
+    non_null(1, 2);
 /* Model names a group offers, sorted. */
 typedef void tg_snapshot_model_fn(void *context, const char *model);
 void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,
                         tg_snapshot_model_fn *visit, void *context) non_null(1, 2, 3);
+/* Does the group offer a model by exactly this name? */
+bool tg_snapshot_has_exact(const struct tg_snapshot *snapshot, const char *group,
+                           const char *model) non_null(1, 2, 3);
 const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
     non_null(1);
 /* The first model that a channel offers by its exact name, copied; NULL: none. */

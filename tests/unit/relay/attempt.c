@@ -1,6 +1,7 @@
 /* The attempt loop against real HTTP servers: who is asked, who pays, what the client gets. */
 #include "tests/unit/unit.h"
 
+#include "fcgi-app/shared.h"
 #include "tests/unit/relay/stage.h"
 
 #include <sys/socket.h>
@@ -221,8 +222,81 @@ static void without_a_channel_there_is_503_and_a_time_to_come_back(void **state)
     assert_int_equal(stage_run(&stage, BODY, false), TG_ANSWER);
     assert_int_equal(stage.req.error.class, TG_CLASS_NO_CHANNEL);
     assert_true(stage.req.error.retry_after_ms > 0);
-    assert_null(stage.req.attempts);
+    assert_int_equal(stage.req.attempt_count, 0);
+    assert_string_equal(stage_events(&stage), "0:stop:no_channel");
     stage_done(&stage);
+}
+
+/* Stages of one node: the channel that failed four times in a row is not asked a fifth time, and
+ * what clients do wrong says nothing about it. */
+static void a_channel_that_keeps_failing_is_left_alone(void **state)
+{
+    static const struct {
+        const char *first, *events;
+    } requests[] = {
+        {E500, "1:retry:status 2:success:request_completed"},
+        {E500, "1:retry:status 2:success:request_completed"},
+        {E400, "1:stop:not_retryable"},
+        {E500, "1:retry:status 2:success:request_completed"},
+        {E404, "1:retry:status 2:success:request_completed"},
+        {"close", "1:retry:transport 2:success:request_completed"},
+        {ANSWER, "2:success:request_completed"},
+    };
+    struct tg_shared *shared = tg_shared_new(1);
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(requests); i++) {
+        struct stage stage = {.worker = {.shared = shared}};
+
+        stage_channel(&stage, LIST(requests[i].first));
+        stage_channel(&stage, LIST(ANSWER));
+        (void)!stage_run(&stage, BODY, false);
+        if (strcmp(stage_events(&stage), requests[i].events) != 0)
+            fail_msg("request %zu: %s", i, stage_events(&stage));
+        if (i == 5)
+            assert_string_equal(stage.req.attempts->effect, "breaker_opened");
+        if (i == 6)
+            assert_int_equal(stage.req.attempts->channels_resting, 1);
+        stage_done(&stage);
+    }
+}
+
+static void an_open_breaker_says_when_to_come_back(void **state)
+{
+    struct tg_shared *shared = tg_shared_new(1);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct stage stage = {.worker = {.shared = shared}};
+
+        stage_channel(&stage, LIST(E500));
+        assert_int_equal(stage_run(&stage, BODY, false), TG_ANSWER);
+        if (i < 2) { /* three calls, then the fourth failure opens it */
+            assert_int_equal(stage.req.error.class, TG_CLASS_UPSTREAM);
+        } else {
+            assert_string_equal(stage_events(&stage), "0:stop:no_channel");
+            assert_in_range(stage.req.error.retry_after_ms, 3590000, 3600000);
+        }
+        stage_done(&stage);
+    }
+}
+
+/* Ten requests at once to one channel that fails: a few of them are repeated. */
+static void repeats_are_bounded(void **state)
+{
+    struct tg_shared *shared = tg_shared_new(1);
+    int served = 0;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct stage stage = {.worker = {.shared = shared}};
+
+        stage_channel(&stage, LIST(REFUSAL("409", "")));
+        assert_int_equal(stage_run(&stage, BODY, false), TG_ANSWER);
+        served += stage.upstreams[0].served;
+        stage_done(&stage);
+    }
+    assert_in_range(served, 13, 16); /* the ten seconds may pass once */
 }
 
 static void a_broken_mapping_is_the_channels_fault_and_kept_from_the_client(void **state)
@@ -297,6 +371,9 @@ int main(void)
         cmocka_unit_test(a_stream_asks_for_usage_and_a_plain_request_does_not),
         cmocka_unit_test(a_pinned_channel_gets_one_attempt),
         cmocka_unit_test(without_a_channel_there_is_503_and_a_time_to_come_back),
+        cmocka_unit_test(a_channel_that_keeps_failing_is_left_alone),
+        cmocka_unit_test(an_open_breaker_says_when_to_come_back),
+        cmocka_unit_test(repeats_are_bounded),
         cmocka_unit_test(a_broken_mapping_is_the_channels_fault_and_kept_from_the_client),
         cmocka_unit_test(a_possible_double_cost_is_marked),
         cmocka_unit_test(a_client_that_leaves_costs_nothing_and_frees_the_upstream),

@@ -15,11 +15,11 @@
 static struct stage *current;
 static struct tg_secrets secrets;
 static struct tg_conf *conf;
-static struct tg_shared *shared;
 
 static const char conf_text[] =
     "upstream: { first_byte = \"300ms\"; idle = \"300ms\"; };\n"
     "retry: { attempts = 3; backoff_base = \"1ms\"; backoff_cap = \"2ms\"; };\n"
+    "breaker: { failures = 4; open = \"1h\"; };\n"
     "request: { deadline = \"20s\"; };\n";
 
 /* --- in place of worker.c and the holder --------------------------------------------------- */
@@ -55,7 +55,6 @@ int stage_set_up(void **state)
     close(fd);
     unlink(path);
     tg_seal_keypair(secrets.seal_public, secrets.seal_private);
-    shared = tg_shared_new(1);
     return fine ? 0 : -1;
 }
 
@@ -171,7 +170,9 @@ static void prepare(struct stage *stage, const char *body, bool stream)
     tg_assert(tg_status_ranges_parse(tg_conf_text(conf, TG_OPTION_RETRY_STATUSES),
                                      &stage->settings.retry_statuses));
     tg_assert(tg_http_pool_new(&pool, &stage->worker.http, &err) == TG_OK);
-    stage->worker.shared = shared;
+    /* The breakers of one node, unless a test goes on with those of another stage. */
+    if (stage->worker.shared == NULL)
+        stage->worker.shared = tg_shared_new(1);
     stage->worker.cut_fd = -1;
     stage->worker.snapshots = (struct tg_snapshot_holder *)&nothing; /* never looked into */
     stage->arena = tg_arena_new();
