@@ -6,11 +6,16 @@ Tollgate is Tollgate's.
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness.gateway import build_tree
+from harness.messages import prepare
 from harness.simclient import KEYS, Simulator
 from harness.stack import Stack
 from harness.targets import Target
@@ -24,6 +29,24 @@ def alone() -> Iterator[Simulator]:
         simulator.start()
         yield simulator
         simulator.stop()
+
+
+@pytest.fixture(scope="session")
+def node_work() -> Path:
+    """The cases for Node and their SDKs in the work directory of the tests, installed once."""
+    if shutil.which("node") is None:
+        pytest.skip("no node on PATH")
+    source = Path(__file__).resolve().parent / "node"
+    work = Path(os.environ.get("TOLLGATE_WORK", build_tree())) / "node"
+    work.mkdir(parents=True, exist_ok=True)
+    for file in source.iterdir():
+        shutil.copyfile(file, work / file.name)
+    modules = work / "node_modules"
+    if not (modules / "openai").exists() or not (modules / "@anthropic-ai" / "sdk").exists():
+        npm = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
+        done = subprocess.run(npm, cwd=work, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return work
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +69,7 @@ def target(request: pytest.FixtureRequest) -> Target:
         server = SERVERS[request.param](stack.directory, stack.site.socket)
         server.start()
         started[request.param] = server
+    prepare(stack)
     stack.simulator.reset()
     stack.accounts.clear()
     account = stack.account()

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.gateway import build_tree
 from harness.procs import eventually
 from harness.targets import Target
 
-SOURCE = Path(__file__).resolve().parent / "node"
 TEXT = "Hello from the simulator: every word counts."
 TOOL_ARGUMENTS = '{"city":"Paris","unit":"celsius"}'
 
 
 @pytest.fixture(scope="session")
-def cases() -> Path:
-    """The SDK in the work directory of the tests, installed once."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no node on PATH")
-    work = Path(os.environ.get("TOLLGATE_WORK", build_tree())) / "node"
-    work.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "cases.mjs"):
-        shutil.copyfile(SOURCE / name, work / name)
-    if not (work / "node_modules" / "openai").exists():
-        npm = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
-        done = subprocess.run(npm, cwd=work, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return work / "cases.mjs"
+def cases(node_work: Path) -> Path:
+    return node_work / "cases.mjs"
 
 
 def run(cases: Path, target: Target, name: str, **env: str) -> dict[str, Any]:

@@ -45,11 +45,11 @@ def in_shape(refusal: Refusal) -> MessagesRefusal:
 
 
 def authorize(state: State, request: Request) -> str:
-    if request.header("authorization") is not None:
-        raise MessagesRefusal(401, "OAuth authentication is currently not supported.")
-    if request.header_count("x-api-key") != 1:
-        raise MessagesRefusal(401, "x-api-key header is required")
-    key = request.header("x-api-key") or ""
+    """The key of the one credential: x-api-key, or a bearer as newer SDKs send it."""
+    bearer, key = request.header("authorization"), request.header("x-api-key")
+    if (bearer is None) == (key is None) or request.header_count("x-api-key") > 1:
+        raise MessagesRefusal(401, "one x-api-key or Authorization header is required")
+    key = key or (bearer or "").removeprefix("Bearer ")
     if key not in state.keys:
         raise MessagesRefusal(401, "invalid x-api-key")
     if request.header_count("anthropic-version") != 1:

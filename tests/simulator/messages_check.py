@@ -41,8 +41,13 @@ def wrong(where: str, what: str) -> MessagesRefusal:
     return MessagesRefusal(400, f"{where}: {what}")
 
 
-def check_request(request: dict[str, Any], beta: str | None, counting: bool = False) -> None:
-    check_members(request, beta)
+def check_request(request: dict[str, Any], header, counting: bool = False) -> None:
+    """<header> gives the value of a request header by its name."""
+    check_members(request, header("anthropic-beta"))
+    if header("anthropic-version") == "2026-10-21":
+        for name in ("temperature", "top_p", "top_k"):
+            if name in request:
+                raise wrong(name, "Extra inputs are not permitted")
     for name in ("model", "messages") + (() if counting else ("max_tokens",)):
         if name not in request:
             raise wrong(name, "Field required")

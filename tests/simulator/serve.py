@@ -134,7 +134,7 @@ async def route_messages(state: State, sink: Sink, request: Request) -> None:
     if behaviour.recorded:
         await play_recorded(state, sink, behaviour.recorded)
         return
-    messages_check.check_request(parsed, request.header("anthropic-beta"), counting)
+    messages_check.check_request(parsed, request.header, counting)
     if not counting:
         await play(state, sink, behaviour, parsed)
         return

@@ -28,7 +28,8 @@ class Sink:
     ) -> None:
         """Without a length the body is chunked and its pieces are sent as they come."""
         fields = [("Content-Type", content_type)]
-        fields.append(("x-request-id", f"req_sim_{self.seen.number:06d}"))
+        for name in ("x-request-id", "request-id"):
+            fields.append((name, f"req_sim_{self.seen.number:06d}"))
         fields += headers or []
         if compress:
             fields.append(("Content-Encoding", "gzip"))
