@@ -3,6 +3,7 @@ libbase_a_SOURCES += \
 	common/price/usage.c common/price/usage.h
 
 libcommon_a_SOURCES += \
+	common/price/fraction.c common/price/fraction.h \
 	common/price/rational.c common/price/rational.h \
 	common/price/rates.c common/price/rates.h \
 	common/price/price.h \
