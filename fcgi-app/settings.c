@@ -64,6 +64,11 @@ enum tg_class tg_settings_new(struct tg_conf *conf, struct tg_settings **ret, st
     if (class == TG_OK && !tg_status_ranges_parse(tg_conf_text(conf, TG_OPTION_RETRY_STATUSES),
                                                   &settings->retry_statuses))
         class = tg_fail(err, TG_CLASS_CONFIG, "conf_ranges", "retry.statuses: no list of ranges");
+    if (class == TG_OK &&
+        !tg_status_ranges_parse(tg_conf_text(conf, TG_OPTION_AUTO_DISABLE_STATUSES),
+                                &settings->disable_statuses))
+        class = tg_fail(err, TG_CLASS_CONFIG, "conf_ranges",
+                        "auto_disable.statuses: no list of ranges");
     if (class != TG_OK) {
         tg_arena_free(arena);
         return class;

@@ -8,6 +8,7 @@
 #include "fcgi-app/pipeline.h"
 #include "fcgi-app/pool/pool.h"
 #include "fcgi-app/process.h"
+#include "fcgi-app/relay/effects.h"
 #include "fcgi-app/reload.h"
 #include "fcgi-app/settings.h"
 #include "fcgi-app/shared.h"
@@ -122,6 +123,8 @@ static enum tg_class open_routing(struct tg_worker *worker, const struct tg_conf
 
     if (class == TG_OK)
         class = tg_snapshot_holder_new(&snapshot, &worker->snapshots, err);
+    if (class == TG_OK)
+        worker->effects = tg_effects_new(worker->main_db, worker->kv);
     return class;
 }
 
@@ -155,6 +158,7 @@ static enum tg_class open_all(struct tg_worker *worker, struct tg_conf *conf, st
 /* In the opposite order; members that were never opened are NULL. */
 static void close_all(struct tg_worker *worker)
 {
+    tg_effects_free(worker->effects);
     tg_snapshot_holder_free(worker->snapshots);
     tg_reload_free(worker->reload);
     tg_http_pool_free(worker->http);

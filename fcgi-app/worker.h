@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+struct tg_effects;
 struct tg_encoders;
 struct tg_known;
 struct tg_shared;
@@ -32,7 +33,7 @@ struct tg_settings {
     size_t channel_allow_count, trusted_proxies_count, metrics_allow_count;
     const char *const *auto_groups; /* of tokens of the group "auto" that name none */
     size_t auto_group_count;
-    struct tg_status_ranges retry_statuses;
+    struct tg_status_ranges retry_statuses, disable_statuses;
     int64_t requests_most; /* that one worker runs: its threads, less some for /healthz and the
                               like, and its descriptors allow no more */
     size_t idle_most;      /* upstream connections that wait for use; the descriptors allow it */
@@ -51,6 +52,7 @@ struct tg_worker {
     struct tg_ledger *ledger;
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
+    struct tg_effects *effects; /* NULL in tests: none follow */
     struct tg_reload *reload; /* the main thread's */
     struct tg_known *known; /* credentials read a moment ago */
     atomic_bool draining; /* about to end: takes no new requests */

@@ -34,4 +34,20 @@ enum tg_class tg_store_channel_set_status(struct tg_db *db, const struct tg_acto
                                           int64_t channel_id, const char *status,
                                           struct tg_error *err) must_check non_null(1, 2, 4, 5);
 
+/* What the gateway does by itself, and why. */
+struct tg_channel_verdict {
+    int64_t channel_id;
+    int64_t key_id; /* that was refused; 0: it is about the channel */
+    const char *reason; /* a sentence without secrets */
+};
+/* Disables an enabled channel that allows it, unless it has another active key or the refused one
+ * is gone. *ret_done: something was changed. */
+enum tg_class tg_store_channel_auto_disable(struct tg_db *db, const struct tg_channel_verdict *why,
+                                            bool *ret_done, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
+/* Enables a channel that was disabled so, and no other. */
+enum tg_class tg_store_channel_auto_enable(struct tg_db *db, const struct tg_channel_verdict *why,
+                                           bool *ret_done, struct tg_error *err) must_check
+    non_null(1, 2, 3, 4);
+
 #endif

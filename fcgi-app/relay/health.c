@@ -2,6 +2,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "fcgi-app/relay/effects.h"
+#include "fcgi-app/relay/verdict.h"
 #include "fcgi-app/shared.h"
 
 struct tg_breaker_rules tg_relay_breaker_rules(const struct tg_conf *conf)
@@ -38,8 +40,29 @@ static enum tg_breaker_outcome outcome_of(const struct tg_relay *relay,
     }
 }
 
-void tg_relay_judge(struct tg_relay *relay, const struct tg_choice *choice,
+/* A channel whose account is refused is disabled, when it allows it; this request goes on. */
+static void disable(struct tg_relay *relay, const struct tg_choice *choice,
                     struct tg_attempt *attempt, const struct tg_error *error)
+{
+    const struct tg_verdict_facts facts = {
+        .error = error,
+        .body = relay->req->body,
+        .statuses = &relay->settings->disable_statuses,
+        .phrases = tg_conf_text(relay->settings->conf, TG_OPTION_AUTO_DISABLE_PHRASES),
+    };
+    struct tg_effects *effects = relay->req->worker->effects;
+    char reason[TG_VERDICT_TEXT];
+
+    if (effects == NULL || !choice->channel.auto_disable ||
+        !tg_conf_bool(relay->settings->conf, TG_OPTION_AUTO_DISABLE_ON) ||
+        !tg_verdict_disables(&facts, reason))
+        return;
+    attempt->effect = "channel_disable";
+    (void)tg_effects_disable(effects, choice->channel.id, choice->channel.key_id, reason);
+}
+
+static void tell_breaker(struct tg_relay *relay, const struct tg_choice *choice,
+                         struct tg_attempt *attempt, const struct tg_error *error)
 {
     const struct tg_breaker_rules rules = tg_relay_breaker_rules(relay->settings->conf);
     enum tg_breaker_change change =
@@ -55,4 +78,12 @@ void tg_relay_judge(struct tg_relay *relay, const struct tg_choice *choice,
            change == TG_BREAKER_OPENED ? "rests after failures, the last of them "
                                        : "serves again",
            change == TG_BREAKER_OPENED ? error->code : "");
+}
+
+void tg_relay_judge(struct tg_relay *relay, const struct tg_choice *choice,
+                    struct tg_attempt *attempt, const struct tg_error *error)
+{
+    tell_breaker(relay, choice, attempt, error);
+    if (error->class != TG_OK)
+        disable(relay, choice, attempt, error);
 }

@@ -8,6 +8,8 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/retry.c fcgi-app/relay/retry.h \
 	fcgi-app/relay/events.c \
 	fcgi-app/relay/health.c \
+	fcgi-app/relay/verdict.c fcgi-app/relay/verdict.h \
+	fcgi-app/relay/effects.c fcgi-app/relay/effects.h \
 	fcgi-app/relay/outcome.c \
 	fcgi-app/relay/ask.c fcgi-app/relay/ask.h \
 	fcgi-app/relay/count.c \

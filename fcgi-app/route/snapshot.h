@@ -46,7 +46,7 @@ struct tg_channel {
     int64_t id, priority, weight;
     const char *name, *provider, *base_url, *organisation, *proxy;
     int64_t connect_us, first_byte_us, idle_us; /* 0: the conf's value */
-    bool bill_upstream;
+    bool bill_upstream, auto_disable;
     const char *model_mapping; /* JSON object, "" for none */
     int64_t key_id;
     const char *key, *key_hint;

@@ -55,6 +55,7 @@ static struct tg_channel channel_of(const struct tg_channel_row *row)
         .first_byte_us = timeout_of(row, "first_byte"),
         .idle_us = timeout_of(row, "idle"),
         .bill_upstream = row->bill_upstream,
+        .auto_disable = row->auto_disable,
         .model_mapping = row->model_mapping,
         .key = "",
         .key_hint = "",

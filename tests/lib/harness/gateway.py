@@ -93,6 +93,7 @@ class Site:
             "retry.backoff_base": "10ms",
             # Upstreams fail on purpose all the time; the suite schedule switches these on.
             "breaker.failures": 0,
+            "auto_disable.on": False,
             "snapshot.interval": "2s",
         }
         self.gateway = Gateway(self)
