@@ -247,6 +247,8 @@ static void trim(struct links *links, struct process *process)
     if (tg_store_cursors(links->db, cursors, NULL) != TG_OK)
         return;
     call = tg_apply_call(&work, cursor->epoch);
+    if (world.rules.nowait)
+        (void)!tg_shard_trim(&call, cursor->stream_id, 0);
     if (process->trim_epoch == cursor->epoch) {
         if (tg_now_us() - process->trim_at_us < 120000000)
             return;
