@@ -166,7 +166,8 @@ SEAM(enum tg_class, tg_kv_run,
     bool begin = strcmp(script->name, "begin") == 0;
     enum fault fault;
 
-    if (begin || strcmp(script->name, "finish") == 0)
+    if (begin || strcmp(script->name, "finish") == 0 ||
+        (actor_running() != NULL && strcmp(actor_running()->what, "replay") == 0))
         stall();
     if (actor_running() != NULL)
         fiber_yield();

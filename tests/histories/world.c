@@ -307,8 +307,8 @@ static void reset_books(void)
 {
     static const char *const tables[] = {
         "ledger_entry", "ledger_day", "ledger_reject", "ledger_rebuild", "ledger_doubt",
-        "ledger_lapse", "credits", "adjustments",
-        "offline_hold", "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node"};
+        "ledger_lapse", "credits", "adjustments", "offline_hold",
+        "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node"};
     static const char *const logs[] = {"request_log", "request_detail", "usage_hourly",
                                        "log_applied"};
 

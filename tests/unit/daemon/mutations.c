@@ -253,7 +253,8 @@ static void a_lost_spool_line(void **state)
     assert_false(report->clean);
     assert_int_equal(report->counts.doubt_count, 2); /* it is also left open */
     assert_string_equal(report->counts.doubts[0].kind, "spool");
-    assert_non_null(strstr(report->counts.doubts[0].detail, "lines 4 to 4 are missing in here.77."));
+    assert_non_null(
+        strstr(report->counts.doubts[0].detail, "lines 4 to 4 are missing in here.77."));
     assert_string_equal(report->counts.doubts[1].kind, "unsettled");
 }
 
