@@ -287,6 +287,7 @@ int tg_worker_run(const struct tg_birth *birth)
         _exit(0); /* their holds are ended by the daemon with what they had earned */
     }
     tg_pool_free(pool);
+    tg_spool_end(worker.spool);
     close_all(&worker);
     return 0;
 }

@@ -41,6 +41,24 @@ static void put_hold(struct ctl *ctl, const struct tg_hold *hold)
     tg_json_end_object(&ctl->out);
 }
 
+static void put_doubt(struct ctl *ctl, const struct tg_doubt *doubt)
+{
+    static const struct tg_id none;
+    char id[TG_ID_TEXT];
+
+    tg_id_format(&doubt->request_id, id);
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_int(&ctl->out, "id", doubt->id);
+    tg_json_put_str(&ctl->out, "kind", doubt->kind);
+    tg_json_put_str(&ctl->out, "detail", doubt->detail);
+    if (memcmp(doubt->request_id.bytes, none.bytes, TG_ID_BYTES) != 0)
+        tg_json_put_str(&ctl->out, "request_id", id);
+    tg_json_put_str(&ctl->out, "node", doubt->node);
+    tg_json_put_int(&ctl->out, "worker", doubt->worker);
+    tg_json_put_str(&ctl->out, "at", doubt->at);
+    tg_json_end_object(&ctl->out);
+}
+
 static void put_sums(struct ctl *ctl, const struct tg_audit_report *report)
 {
     const struct {
@@ -101,6 +119,11 @@ static void put_lists(struct ctl *ctl, const struct tg_audit_report *report)
     tg_json_begin_array(&ctl->out);
     for (size_t i = 0; i < report->listed_count; i++)
         put_difference(ctl, &report->differences[i]);
+    tg_json_end_array(&ctl->out);
+    tg_json_key(&ctl->out, "doubts");
+    tg_json_begin_array(&ctl->out);
+    for (size_t i = 0; i < report->counts.doubt_count; i++)
+        put_doubt(ctl, &report->counts.doubts[i]);
     tg_json_end_array(&ctl->out);
     tg_json_key(&ctl->out, "unread_shards");
     tg_json_begin_array(&ctl->out);

@@ -1,9 +1,12 @@
-/* ledger rebuild, node list, node forget. */
+/* ledger rebuild, ledger accept, node list, node forget. */
 #include "admin-cgi/ctl/commands.h"
 
 #include "common/base/clock.h"
 #include "common/ledger/rebuild.h"
+#include "common/store/doubt.h"
 #include "common/store/node.h"
+
+#include <stdlib.h>
 
 static const int64_t redis_wait_us = 2000000, answer_us = 10000000;
 
@@ -80,6 +83,25 @@ enum tg_class ctl_cmd_ledger_rebuild(struct ctl *ctl, const struct ctl_args *arg
         class = rebuild_all(ctl, kv, shards);
     tg_kv_release(kv);
     return class;
+}
+
+enum tg_class ctl_cmd_ledger_accept(struct ctl *ctl, const struct ctl_args *args)
+{
+    int64_t id = strtoll(args->positionals[0], NULL, 10);
+    bool was_there = false;
+    enum tg_class class = ctl_open_main(ctl);
+
+    if (class == TG_OK)
+        class = tg_doubt_accept(ctl->main_db, id, &was_there, &ctl->err);
+    if (class == TG_OK && !was_there)
+        class = tg_fail(&ctl->err, TG_CLASS_NOT_FOUND, "doubt_not_found",
+                        "there is no doubt %s that waits", args->positionals[0]);
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_int(&ctl->out, "accepted", id);
+    tg_json_end_object(&ctl->out);
+    return TG_OK;
 }
 
 enum tg_class ctl_cmd_node_list(struct ctl *ctl, const struct ctl_args *args)

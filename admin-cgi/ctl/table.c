@@ -80,6 +80,8 @@ const struct ctl_command ctl_commands[] = {
     {"ledger verify", "--from FILE",
      "balances computed anew from such lines; exit 1 when any differs", 0, true,
      ctl_cmd_ledger_verify},
+    {"ledger accept", "DOUBT", "a doubt that the audit names was looked into", 1, false,
+     ctl_cmd_ledger_accept},
     {"node list", "", "machines that take part, and whether their money is online", 0, false,
      ctl_cmd_node_list},
     {"node forget", "NAME", "give a machine up: its deposits are for the others to end", 1, false,

@@ -52,6 +52,7 @@ static void compare_users(struct run *run)
         compare(run, "user", user->id, SUMS("credits", user->credited, user->credit_entries));
         compare(run, "user", user->id, SUMS("offline", user->offline_quota, user->offline_bound));
         compare(run, "user", user->id, SUMS("log", user->to_log, user->logged));
+        compare(run, "user", user->id, SUMS("sweep", user->swept, user->earned));
         report->users_quota += user->quota;
         report->ledger_quota += ledger;
         report->charged_quota += user->to_log;
@@ -235,7 +236,7 @@ static enum tg_class try_once(struct run *run, bool *ret_done)
     compare_users(run);
     compare_tokens(run);
     report->clean = report->difference_count == 0 && report->unread_count == 0 &&
-                    report->counts.orphans == 0;
+                    report->counts.orphans == 0 && report->counts.doubt_count == 0;
     return TG_OK;
 }
 

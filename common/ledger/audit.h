@@ -5,7 +5,10 @@
  *   offline  offline_quota  =  its open offline holds and entries
  *   ledger   credits - charges of ledger_entry and ledger_day  =  users.quota; tokens.used_quota
  *   credits  rows of credits  =  their entries
+ *   sweep    what ended as expired  =  what it had earned when it lapsed, or more
  *   log      quota of request_log since its first kept day  =  charges
+ *
+ * Doubts that nobody accepted (store/doubt.h) are listed and make it red as well.
  *
  * It may run under full load: each shard is read in one moment of Redis against the cursor of one
  * snapshot of MySQL, and again when the shard was rebuilt or trimmed in between.
@@ -23,7 +26,7 @@
 struct tg_audit_difference {
     const char *account; /* "user", "token", "plan" */
     int64_t id;
-    const char *sum;     /* "redis", "offline", "ledger", "credits", "log" */
+    const char *sum;     /* "redis", "offline", "ledger", "credits", "log", "sweep" */
     int64_t books_quota; /* what the main database's row says */
     int64_t other_quota;
 };

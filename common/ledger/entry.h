@@ -33,6 +33,7 @@ struct tg_entry {
     int64_t token_delta_quota;  /* ADJUST: added to the token's remain */
     int token_unlimited;        /* ADJUST: 0, 1, or -1 to leave it */
     int64_t authver;            /* ADJUST: raised to this; 0 to leave it */
+    int64_t spool_line;         /* its number in the spool file it was read from, else 0 */
     struct tg_span record;      /* JSON {"log":{…},"detail":{…}}, empty for none */
 };
 

@@ -35,7 +35,7 @@ struct tg_spool {
     char path[512];
     int64_t sequence;
     int64_t opened_at_us;
-    int64_t size_bytes;
+    int64_t size_bytes, lines;
     atomic_bool healthy; /* read without the mutex, once a request */
     int64_t failed_at_us;
     bool syncs;         /* a thread syncs once a second */
@@ -47,6 +47,37 @@ struct tg_spool {
 static enum tg_class disk_failed(struct tg_error *err, const char *what, const char *path)
 {
     return tg_fail(err, TG_CLASS_OVERLOAD, "spool", "%s %s: %s", what, path, strerror(errno));
+}
+
+/* One write; what a full disk cut off stays as a torn line, which the next line's newline ends. */
+static enum tg_class write_once(struct tg_spool *spool, const char *bytes, size_t len,
+                                struct tg_error *err)
+{
+    ssize_t written = write(spool->fd, bytes, len);
+
+    if (written > 0) {
+        spool->size_bytes += written;
+        spool->dirty = true;
+    }
+    spool->healthy = written == (ssize_t)len;
+    if (spool->healthy)
+        return TG_OK;
+    spool->failed_at_us = tg_now_us();
+    if (written >= 0)
+        errno = ENOSPC;
+    return disk_failed(err, "cannot write to", spool->path);
+}
+
+/* A file without its mark tells less, and loses nothing. */
+static void mark(struct tg_spool *spool, const char *word)
+{
+    struct tg_buf line;
+
+    tg_buf_init(&line, 0);
+    tg_spool_line_mark(word, &line);
+    tg_spool_line_set_number(line.data + 1, spool->lines);
+    (void)!write_once(spool, line.data, line.len, NULL);
+    tg_buf_done(&line);
 }
 
 /* Opens the next file. It gets its name only when its lock is held: a reader must never take a
@@ -68,13 +99,15 @@ static enum tg_class open_next(struct tg_spool *spool, struct tg_error *err)
         close(fd);
         return class;
     }
-    if (spool->fd >= 0)
+    if (spool->fd >= 0) {
+        mark(spool, "next");
         close(spool->fd);
+    }
     spool->fd = fd;
     memcpy(spool->path, path, sizeof path);
     spool->sequence++;
     spool->opened_at_us = tg_now_us();
-    spool->size_bytes = 0;
+    spool->size_bytes = spool->lines = 0;
     return TG_OK;
 }
 
@@ -147,32 +180,13 @@ enum tg_class tg_spool_open(const struct tg_spool_conf *conf, struct tg_spool **
     return class;
 }
 
-/* One write; what a full disk cut off stays as a torn line, which the next line's newline ends. */
-static enum tg_class write_once(struct tg_spool *spool, const char *bytes, size_t len,
-                                struct tg_error *err)
-{
-    ssize_t written = write(spool->fd, bytes, len);
-
-    if (written > 0) {
-        spool->size_bytes += written;
-        spool->dirty = true;
-    }
-    spool->healthy = written == (ssize_t)len;
-    if (spool->healthy)
-        return TG_OK;
-    spool->failed_at_us = tg_now_us();
-    if (written >= 0)
-        errno = ENOSPC;
-    return disk_failed(err, "cannot write to", spool->path);
-}
-
 static bool is_worn(const struct tg_spool *spool)
 {
     return spool->size_bytes >= ROTATE_BYTES ||
            (spool->size_bytes > 0 && tg_now_us() - spool->opened_at_us >= ROTATE_US);
 }
 
-static enum tg_class append_line(struct tg_spool *spool, const struct tg_buf *line,
+static enum tg_class append_line(struct tg_spool *spool, struct tg_buf *line,
                                  struct tg_error *err)
 {
     enum tg_class class;
@@ -180,7 +194,9 @@ static enum tg_class append_line(struct tg_spool *spool, const struct tg_buf *li
     pthread_mutex_lock(&spool->mutex);
     if (is_worn(spool) && open_next(spool, err) != TG_OK)
         tg_log_error(TG_LOG_WARNING, "spool", err); /* the old one goes on */
+    tg_spool_line_set_number(line->data + 1, spool->lines + 1);
     class = write_once(spool, line->data, line->len, err);
+    spool->lines += class == TG_OK;
     pthread_mutex_unlock(&spool->mutex);
     return class;
 }
@@ -219,6 +235,13 @@ bool tg_spool_is_healthy(struct tg_spool *spool)
     healthy = spool->healthy;
     pthread_mutex_unlock(&spool->mutex);
     return healthy;
+}
+
+void tg_spool_end(struct tg_spool *spool)
+{
+    pthread_mutex_lock(&spool->mutex);
+    mark(spool, "last");
+    pthread_mutex_unlock(&spool->mutex);
 }
 
 void tg_spool_close(struct tg_spool *spool)

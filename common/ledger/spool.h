@@ -7,6 +7,8 @@
  * file at 16 MiB or 60 s; the daemon deletes a file when every line is known and its writer has
  * moved on or died. File name: NODE.WORKER.SEQUENCE.spool; WORKER is unique per incarnation.
  *
+ * Lines are numbered and a file that is done with says so, so that a line which is missing shows.
+ *
  * Source  AMENDMENTS L2, L12, L13.
  * Threads  append: any.  Blocks  one write(2).
  */
@@ -30,6 +32,8 @@ enum tg_class tg_spool_append(struct tg_spool *spool, const struct tg_entry *ent
                               struct tg_error *err) must_check non_null(1, 2);
 /* After a failure it tries the disk itself once a second. */
 bool tg_spool_is_healthy(struct tg_spool *spool) non_null(1);
+/* The worker has ended in order: every request of it has its line. */
+void tg_spool_end(struct tg_spool *spool) non_null(1);
 /* Removes the file when it is empty. NULL is fine. */
 void tg_spool_close(struct tg_spool *spool);
 
@@ -46,11 +50,18 @@ enum tg_class tg_spool_list(const char *folder, const char *node, struct tg_aren
 /* Is the worker that took a hold still running (holds any spool file)? */
 bool tg_spool_worker_is_alive(const char *folder, const char *node, int64_t worker) must_check
     non_null(1, 2);
+struct tg_spool_seen {
+    int64_t torn;
+    bool marked;   /* the file's last line was read: it has <lines> others */
+    bool in_order; /* and its worker ended there */
+    int64_t lines;
+};
 /* Calls <visit> for each whole line from byte *offset on; *offset moves behind each of them before
  * the next visit. Torn lines are skipped and counted (a torn last line each time: its writer may be
  * in the middle of it). <visit> false stops before that line. */
 typedef bool tg_spool_visit_fn(void *context, const struct tg_entry *entry);
 enum tg_class tg_spool_read(const char *path, int64_t *offset, tg_spool_visit_fn *visit,
-                            void *context, int64_t *ret_torn) must_check non_null(1, 2, 3, 5);
+                            void *context, struct tg_spool_seen *ret_seen)
+    must_check non_null(1, 2, 3, 5);
 
 #endif

@@ -16,6 +16,8 @@
 static const char SUFFIX[] = ".spool";
 
 static const uint64_t PRIME = UINT64_C(1099511628211);
+static const char DIGITS[] = "0123456789abcdef";
+enum { SUM_AT = 9, NUMBER_AT = 26 }; /* in the head */
 
 /* Every step can be undone, so no change of one word leaves the sum as it was. */
 static uint64_t sum_of(const char *bytes, size_t len)
@@ -35,30 +37,70 @@ static uint64_t sum_of(const char *bytes, size_t len)
 static void put_hex(char *to, int digits, uint64_t value)
 {
     for (; digits > 0; value >>= 4)
-        to[--digits] = "0123456789abcdef"[value & 15];
+        to[--digits] = DIGITS[value & 15];
 }
 
-static void format_head(char head[TG_SPOOL_HEAD], const char *text, size_t len)
+static uint64_t get_hex(const char *from, int digits)
 {
+    uint64_t value = 0;
+
+    for (int i = 0; i < digits; i++) {
+        const char *digit = memchr(DIGITS, from[i], 16);
+
+        value = value << 4 | (digit != NULL ? (uint64_t)(digit - DIGITS) : 0);
+    }
+    return value;
+}
+
+static void format_head(char head[TG_SPOOL_HEAD], const char *text, size_t len, int64_t number)
+{
+    memset(head, ' ', TG_SPOOL_HEAD);
     put_hex(head, 8, len);
-    head[8] = ' ';
-    put_hex(head + 9, 16, sum_of(text, len));
-    head[25] = ' ';
+    put_hex(head + SUM_AT, 16, sum_of(text, len) ^ ((uint64_t)number * PRIME));
+    put_hex(head + NUMBER_AT, 8, (uint64_t)number);
+}
+
+/* The head in front of what was added from <start> on. */
+static bool finish_line(struct tg_buf *out, size_t start)
+{
+    char head[TG_SPOOL_HEAD];
+    size_t len = out->len - start - 1 - TG_SPOOL_HEAD;
+
+    if (out->failed || len > TG_SPOOL_LINE_MOST)
+        return false;
+    format_head(head, out->data + out->len - len, len, 0);
+    memcpy(out->data + start + 1, head, TG_SPOOL_HEAD);
+    return true;
 }
 
 bool tg_spool_line_format(const struct tg_entry *entry, struct tg_buf *out)
 {
-    char head[TG_SPOOL_HEAD];
-    size_t start = out->len, len;
+    size_t start = out->len;
 
     tg_buf_printf(out, "\n%*s", TG_SPOOL_HEAD, "");
     tg_entry_encode(entry, out);
-    len = out->len - start - 1 - TG_SPOOL_HEAD;
-    if (out->failed || len > TG_SPOOL_LINE_MOST)
-        return false;
-    format_head(head, out->data + out->len - len, len);
-    memcpy(out->data + start + 1, head, TG_SPOOL_HEAD);
-    return true;
+    return finish_line(out, start);
+}
+
+void tg_spool_line_mark(const char *word, struct tg_buf *out)
+{
+    size_t start = out->len;
+
+    tg_buf_printf(out, "\n%*s%s", TG_SPOOL_HEAD, "", word);
+    tg_assert(finish_line(out, start));
+}
+
+void tg_spool_line_set_number(char *line, int64_t number)
+{
+    uint64_t sum = get_hex(line + SUM_AT, 16) ^ (get_hex(line + NUMBER_AT, 8) * PRIME);
+
+    put_hex(line + SUM_AT, 16, sum ^ ((uint64_t)number * PRIME));
+    put_hex(line + NUMBER_AT, 8, (uint64_t)number);
+}
+
+int64_t tg_spool_line_number(const char *line)
+{
+    return (int64_t)get_hex(line + NUMBER_AT, 8);
 }
 
 bool tg_spool_line_is_whole(const char *line, size_t len)
@@ -67,7 +109,7 @@ bool tg_spool_line_is_whole(const char *line, size_t len)
 
     if (len <= TG_SPOOL_HEAD)
         return false;
-    format_head(head, line + TG_SPOOL_HEAD, len - TG_SPOOL_HEAD);
+    format_head(head, line + TG_SPOOL_HEAD, len - TG_SPOOL_HEAD, tg_spool_line_number(line));
     return memcmp(head, line, TG_SPOOL_HEAD) == 0;
 }
 
@@ -92,8 +134,25 @@ struct scan {
     tg_spool_visit_fn *visit;
     void *context;
     int64_t *offset; /* in the file, of what is done with */
-    int64_t torn;
+    struct tg_spool_seen *seen;
 };
+
+static bool says(const char *text, size_t len, const char *word)
+{
+    return len == strlen(word) && memcmp(text, word, len) == 0;
+}
+
+static bool read_mark(struct tg_spool_seen *seen, const char *line, size_t len)
+{
+    bool last = says(line + TG_SPOOL_HEAD, len - TG_SPOOL_HEAD, "last");
+
+    if (!last && !says(line + TG_SPOOL_HEAD, len - TG_SPOOL_HEAD, "next"))
+        return false;
+    seen->marked = true;
+    seen->in_order = last;
+    seen->lines = tg_spool_line_number(line);
+    return true;
+}
 
 /* One line; false when the visitor wants to stop before it. */
 static bool read_line(struct scan *scan, const char *line, size_t len)
@@ -103,12 +162,15 @@ static bool read_line(struct scan *scan, const char *line, size_t len)
     if (len == 0)
         return true;
     tg_arena_reset(scan->arena);
+    if (tg_spool_line_is_whole(line, len) && read_mark(scan->seen, line, len))
+        return true;
     if (!tg_spool_line_is_whole(line, len) ||
         tg_entry_decode(line + TG_SPOOL_HEAD, len - TG_SPOOL_HEAD, scan->arena, &entry, NULL) !=
             TG_OK) {
-        scan->torn++;
+        scan->seen->torn++;
         return true;
     }
+    entry.spool_line = tg_spool_line_number(line);
     return scan->visit(scan->context, &entry);
 }
 
@@ -126,7 +188,7 @@ static void read_lines(struct scan *scan, const char *text, size_t len)
         size_t line_len = end != NULL ? (size_t)(end - line) : left;
 
         if (end == NULL && line_len > 0 && !tg_spool_line_is_whole(line, line_len)) {
-            scan->torn++;
+            scan->seen->torn++;
             break;
         }
         if (!read_line(scan, line, line_len))
@@ -138,19 +200,20 @@ static void read_lines(struct scan *scan, const char *text, size_t len)
 
 /* The offset is written while lines are read. NOLINTNEXTLINE(readability-non-const-parameter) */
 enum tg_class tg_spool_read(const char *path, int64_t *offset, tg_spool_visit_fn *visit,
-                            void *context, int64_t *ret_torn)
+                            void *context, struct tg_spool_seen *ret_seen)
 {
     struct tg_buf text;
-    struct scan scan = {.visit = visit, .context = context, .offset = offset};
+    struct scan scan = {
+        .visit = visit, .context = context, .offset = offset, .seen = ret_seen};
     enum tg_class class;
 
+    *ret_seen = (struct tg_spool_seen){0};
     tg_buf_init(&text, 64 << 20);
     class = read_rest(path, *offset, &text);
     if (class == TG_OK) {
         scan.arena = tg_arena_new();
         read_lines(&scan, tg_buf_text(&text), text.len);
         tg_arena_free(scan.arena);
-        *ret_torn = scan.torn;
     }
     tg_buf_done(&text);
     return class;

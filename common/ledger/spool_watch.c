@@ -4,13 +4,15 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/ledger/spool.h"
+#include "common/store/doubt.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUND_LINES = 2000, RIPE_US = 2000000 };
+enum { ROUND_LINES = 2000, RIPE_US = 2000000, WORKERS_KEPT = 256 };
 
 struct place {
     char *path;
@@ -18,6 +20,10 @@ struct place {
     size_t seen;    /* whole lines behind it, when they were counted */
     size_t ripe;    /* of these, how many are old enough to be told again */
     int64_t seen_at_us;
+    int64_t last_line; /* its number: the last one before the offset */
+    int64_t lines;     /* how many the file's mark says there are, when it was read */
+    bool in_order;     /* it also says that its worker ended in order */
+    int64_t worker;
     bool listed; /* still there */
 };
 
@@ -27,6 +33,8 @@ struct tg_spool_watch {
     size_t count;
     int64_t ripe_us;
     bool backlog;
+    int64_t in_order[WORKERS_KEPT]; /* workers that ended so, the newest of them */
+    size_t in_order_count;
 };
 
 struct tg_spool_watch *tg_spool_watch_new(const char *folder, const char *node)
@@ -139,8 +147,52 @@ static void advance(struct place *place, const struct lines *lines, size_t known
     place->ripe -= TG_MIN(place->ripe, known);
 }
 
-static enum tg_class replay_lines(struct place *place, const struct tg_replay *replay,
-                                  struct lines *lines)
+/* Lines that are not there, as the numbers of the others say. */
+static enum tg_class note_missing(const struct tg_spool_watch *watch, const struct place *place,
+                                  int64_t up_to, const struct tg_replay *replay)
+{
+    char detail[200];
+    const char *name = strrchr(place->path, '/');
+    const struct tg_doubt doubt = {.kind = "spool",
+                                   .node = watch->node,
+                                   .worker = place->worker,
+                                   .place = up_to,
+                                   .detail = detail};
+
+    if (up_to <= place->last_line)
+        return TG_OK;
+    snprintf(detail, sizeof detail, "lines %" PRId64 " to %" PRId64 " are missing in %s",
+             place->last_line + 1, up_to, name != NULL ? name + 1 : place->path);
+    tg_log(TG_LOG_ERROR, "spool", "%s", detail);
+    return tg_doubt_note(replay->db, &doubt, replay->err);
+}
+
+static enum tg_class count_lines(const struct tg_spool_watch *watch, struct place *place,
+                                 const struct tg_replay *replay, const struct lines *lines,
+                                 size_t known)
+{
+    enum tg_class class = TG_OK;
+
+    for (size_t i = 0; class == TG_OK && i < known; i++) {
+        int64_t number = lines->items[i].entry->spool_line;
+
+        class = note_missing(watch, place, number - 1, replay);
+        if (class == TG_OK)
+            place->last_line = TG_MAX(place->last_line, number);
+    }
+    return class;
+}
+
+static void read_mark(struct place *place, const struct tg_spool_seen *seen)
+{
+    if (!seen->marked)
+        return;
+    place->lines = seen->lines;
+    place->in_order = seen->in_order;
+}
+
+static enum tg_class replay_lines(const struct tg_spool_watch *watch, struct place *place,
+                                  const struct tg_replay *replay, struct lines *lines)
 {
     size_t known = 0;
     enum tg_class class;
@@ -152,8 +204,26 @@ static enum tg_class replay_lines(struct place *place, const struct tg_replay *r
         known++;
     lines->more = lines->more || known < lines->count;
     if (class == TG_OK)
+        class = count_lines(watch, place, replay, lines, known);
+    if (class == TG_OK)
         advance(place, lines, known);
     return class;
+}
+
+/* Everything in it is known and nobody writes to it any more. */
+static enum tg_class be_done_with(struct tg_spool_watch *watch, struct place *place,
+                                  const struct tg_spool_file *file,
+                                  const struct tg_replay *replay)
+{
+    enum tg_class class = note_missing(watch, place, place->lines, replay);
+
+    if (class != TG_OK)
+        return class;
+    if (place->in_order)
+        watch->in_order[watch->in_order_count++ % WORKERS_KEPT] = file->worker;
+    (void)unlink(place->path);
+    place->listed = false;
+    return TG_OK;
 }
 
 static enum tg_class replay_file(struct tg_spool_watch *watch, struct place *place,
@@ -161,27 +231,29 @@ static enum tg_class replay_file(struct tg_spool_watch *watch, struct place *pla
                                  bool *ret_clear)
 {
     struct lines lines = {.arena = tg_arena_new(), .offset = place->offset};
-    int64_t torn = 0;
+    struct tg_spool_seen seen;
     enum tg_class class;
 
     lines.items = tg_arena_calloc(lines.arena, ROUND_LINES, sizeof *lines.items);
     lines.starts = tg_arena_calloc(lines.arena, ROUND_LINES + 1, sizeof *lines.starts);
-    class = tg_spool_read(place->path, &lines.offset, collect, &lines, &torn);
+    class = tg_spool_read(place->path, &lines.offset, collect, &lines, &seen);
     if (!lines.more)
         lines.starts[lines.count] = lines.offset;
     if (class != TG_OK)
         class = tg_fail(replay->err, class, "spool_read", "cannot read %s", place->path);
     watch->backlog = watch->backlog || lines.more;
     age(watch, place, file, lines.count);
+    place->worker = file->worker;
+    read_mark(place, &seen);
     if (class == TG_OK && lines.count > 0)
-        class = replay_lines(place, replay, &lines);
+        class = replay_lines(watch, place, replay, &lines);
     *ret_clear = class == TG_OK && !lines.more;
     /* a torn line was never whole: its writer died in the middle, before it asked for anything */
     if (*ret_clear && !file->writer_alive) {
-        if (torn > 0)
-            tg_log(TG_LOG_WARNING, "spool", "%s held %" PRId64 " torn lines", place->path, torn);
-        (void)unlink(place->path);
-        place->listed = false;
+        if (seen.torn > 0)
+            tg_log(TG_LOG_WARNING, "spool", "%s held %" PRId64 " torn lines", place->path,
+                   seen.torn);
+        class = be_done_with(watch, place, file, replay);
     }
     tg_arena_free(lines.arena);
     return class;
@@ -219,6 +291,14 @@ enum tg_class tg_spool_watch_round(struct tg_spool_watch *watch, const struct tg
 bool tg_spool_watch_has_backlog(const struct tg_spool_watch *watch)
 {
     return watch->backlog;
+}
+
+bool tg_spool_watch_ended_in_order(const struct tg_spool_watch *watch, int64_t worker)
+{
+    for (size_t i = 0; i < TG_MIN(watch->in_order_count, (size_t)WORKERS_KEPT); i++)
+        if (watch->in_order[i] == worker)
+            return true;
+    return false;
 }
 
 /* A file of a dead worker goes as soon as its lines are known: none left means done. */

@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/store/doubt.h"
 #include "common/store/log_batch.h"
 #include "common/store/offline_hold.h"
 
@@ -68,6 +69,36 @@ static enum tg_class end_all(const struct tg_sweep *sweep, struct tg_replay_item
     return class;
 }
 
+static enum tg_class lapse(const struct tg_sweep *sweep, const struct tg_shard_call *call,
+                           const struct tg_hold *hold, struct tg_swept *ret)
+{
+    switch (tg_shard_lapse(call, hold)) {
+    case TG_SHARD_OK:
+        ret->lapsed++;
+        return tg_lapse_note(sweep->replay->db, &hold->request_id, hold->earned_quota,
+                             sweep->replay->err);
+    case TG_SHARD_DOWN:
+        return TG_CLASS_DOWN;
+    default: /* ended or renewed meanwhile, or a rebuild came between */
+        return TG_OK;
+    }
+}
+
+/* A worker that ended in order had no request left; it has forgotten this one. */
+static enum tg_class note_unsettled(const struct tg_sweep *sweep, const struct tg_hold *hold)
+{
+    const struct tg_doubt doubt = {.kind = "unsettled",
+                                   .node = hold->node,
+                                   .worker = hold->worker,
+                                   .request_id = hold->request_id,
+                                   .detail = "its worker ended in order and left it open"};
+
+    if (strcmp(hold->node, sweep->node) != 0 ||
+        !tg_spool_watch_ended_in_order(sweep->watch, hold->worker))
+        return TG_OK;
+    return tg_doubt_note(sweep->replay->db, &doubt, sweep->replay->err);
+}
+
 enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t epoch,
                              struct tg_swept *ret)
 {
@@ -85,17 +116,9 @@ enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t ep
 
         if (!hold->lapsed && hold->due_server_ms < tg_kv_server_ms(sweep->replay->kv)) {
             call = call_of(sweep, shard, epoch);
-            switch (tg_shard_lapse(&call, hold)) {
-            case TG_SHARD_OK:
-                ret->lapsed++;
-                break;
-            case TG_SHARD_DOWN:
-                class = TG_CLASS_DOWN;
-                break;
-            default: /* ended or renewed meanwhile, or a rebuild came between */
-                break;
-            }
+            class = lapse(sweep, &call, hold, ret);
         } else if (hold->lapsed && nobody_can_settle(sweep, hold->node, hold->worker)) {
+            class = note_unsettled(sweep, hold);
             items[ending++].entry = expire(hold, arena);
         }
     }

@@ -215,6 +215,41 @@ static enum tg_class take_out_waiting(struct reading *reading)
     return TG_OK;
 }
 
+/* Requests that ended as expired with less than they had earned when they lapsed. */
+static enum tg_class read_lapses(struct reading *reading)
+{
+    static const char sql[] =
+        "SELECT e.user_id, CAST(SUM(e.amount_quota) AS SIGNED),"
+        " CAST(SUM(l.earned_quota) AS SIGNED) FROM ledger_lapse l JOIN ledger_entry e"
+        " ON e.request_id = l.request_id WHERE e.kind = 'expired'"
+        " AND e.amount_quota < l.earned_quota GROUP BY e.user_id";
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(reading->db, sql, NULL, 0, &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(reading->db, class, reading->err);
+    while (tg_db_next(rows)) {
+        struct tg_audit_user *user = find_user(reading->books, tg_db_int(rows, 0));
+
+        if (user == NULL)
+            continue;
+        user->swept = tg_db_int(rows, 1);
+        user->earned = tg_db_int(rows, 2);
+    }
+    tg_db_rows_free(rows);
+    return TG_OK;
+}
+
+static enum tg_class read_doubts(struct reading *reading)
+{
+    struct tg_audit_counts *counts = &reading->books->counts;
+
+    return tg_store_failed(reading->db,
+                           tg_doubt_list(reading->db, reading->arena, TG_AUDIT_LISTED,
+                                         &counts->doubts, &counts->doubt_count),
+                           reading->err);
+}
+
 static enum tg_class read_cursors(struct reading *reading)
 {
     reading->books->read_at_us = tg_now_us();
@@ -226,7 +261,7 @@ enum tg_class tg_audit_read(struct tg_db *main_db, struct tg_db *log_db, struct 
 {
     static enum tg_class (*const steps[])(struct reading *) = {
         read_cursors, read_users, read_tokens, read_plans, read_counts, read_expired,
-        take_out_waiting};
+        take_out_waiting, read_lapses, read_doubts};
     struct tg_audit_log log = {.db = log_db};
     struct tg_audit_books books = {0};
     struct reading reading = {

@@ -15,6 +15,7 @@
 #include "common/base/arena.h"
 #include "common/base/id.h"
 #include "common/store/balance.h"
+#include "common/store/doubt.h"
 
 struct tg_audit_user {
     int64_t id;
@@ -24,6 +25,7 @@ struct tg_audit_user {
     int64_t credit_entries;               /* the same, as ledger_entry and ledger_day have it */
     int64_t charged;                      /* from the wallet */
     int64_t to_log, logged;               /* charges that the log should have, and has */
+    int64_t swept, earned; /* where a sweep's end charged less than was earned: these */
 };
 struct tg_audit_token {
     int64_t id, user_id;
@@ -43,6 +45,8 @@ struct tg_audit_counts {
     int64_t expired_empty;  /* requests that ended as expired with nothing earned */
     struct tg_id expired[TG_AUDIT_LISTED];
     size_t expired_count;
+    struct tg_doubt *doubts; /* not accepted; the first TG_AUDIT_LISTED */
+    size_t doubt_count;
 };
 
 struct tg_audit_books {

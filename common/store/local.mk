@@ -36,6 +36,7 @@ libcommon_a_SOURCES += \
 	common/store/lease.h common/store/lease.c \
 	common/store/node.h common/store/node.c \
 	common/store/rebuild_note.h common/store/rebuild_note.c \
+	common/store/doubt.h common/store/doubt.c \
 	common/store/ledger_day.h common/store/ledger_day.c \
 	common/store/audit.h common/store/audit.c \
 	common/store/audit_log.h common/store/audit_log.c

@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/store/doubt.h"
 #include "common/store/idempotency.h"
 #include "common/store/lease.h"
 #include "common/store/ledger_day.h"
@@ -31,6 +32,8 @@ static enum tg_class keep_main(struct tg_db *db, struct tg_error *err)
         class = tg_ledger_day_fold(db, tg_unix_us(), TG_LEDGER_DAYS_KEPT, &days, err);
     if (class == TG_OK)
         class = tg_idempotent_trim(db, err);
+    if (class == TG_OK)
+        class = tg_lapse_trim(db, err);
     if (days > 0)
         tg_log(TG_LOG_INFO, "jobs", "%d days of entries were folded into ledger_day", days);
     return class;

@@ -225,8 +225,14 @@ static void apply(struct links *links)
     struct tg_apply work = apply_of(links);
     size_t count;
 
-    if (tg_store_cursors(links->db, cursors, NULL) == TG_OK)
-        (void)!tg_apply_page(&work, &cursors[SHARD], &count);
+    if (tg_store_cursors(links->db, cursors, NULL) != TG_OK ||
+        tg_apply_page(&work, &cursors[SHARD], &count) != TG_OK)
+        return;
+    if (world.rules.nowait) {
+        struct tg_shard_call call = tg_apply_call(&work, cursors[SHARD].epoch);
+
+        (void)!tg_shard_trim(&call, cursors[SHARD].stream_id, 0);
+    }
 }
 
 static void rebuild(struct links *links, const struct process *process, bool by_hand)

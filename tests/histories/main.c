@@ -42,13 +42,24 @@ static void kill_one(void)
     process_start(one);
 }
 
+/* A rebuild stands still, its connection breaks, and another daemon begins one. */
 static void lose_a_lock(void)
 {
-    for (size_t i = 0; i < world.actor_count; i++)
+    for (size_t i = 0; i < world.actor_count; i++) {
+        struct actor *actor = world.actors[i];
+
+        if (!actor->began || actor->still > 0)
+            continue;
         for (int j = 0; j < LINKS_MOST; j++)
-            if (strcmp(world.actors[i]->what, "rebuild") == 0 &&
-                world.actors[i]->dbs[j] != NULL)
-                seam_forget_locks(world.actors[i]->dbs[j]);
+            if (actor->dbs[j] != NULL)
+                seam_forget_locks(actor->dbs[j]);
+        actor->still = dice(60);
+        note("a rebuild has lost its lock");
+        actor_add("rebuild", act_rebuild,
+                  &world.daemons[actor->process == &world.daemons[0] ? 1 : 0], 1);
+        return;
+    }
+    actor_add("rebuild", act_rebuild, &world.daemons[dice(DAEMONS)], 1);
 }
 
 static void fault(void)
@@ -76,10 +87,8 @@ static void fault(void)
         world.cut[node] = !world.cut[node];
     } else if (number < 76) {
         world.mysql_down = !world.mysql_down;
-    } else if (number < 90) {
+    } else if (number < 88) {
         kill_one();
-    } else if (number < 95) {
-        actor_add("rebuild", act_rebuild, &world.daemons[dice(DAEMONS)], 1);
     } else {
         lose_a_lock();
     }

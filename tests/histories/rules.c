@@ -93,6 +93,9 @@ static const struct change changes[] = {
     {NULL, OF(nodeadline), "if NOW > tonumber(ARGV[3]) then return {'late'} end", ""},
     {"finish", OF(blindfinish), "if " NOT_MINE " then return {'fenced'} end",
      "call('HSET', KEYS[1], 'epoch', ARGV[1], 'run', ARGV[2])"},
+    {"finish", OF(lease), "if " NOT_MINE " then return {'fenced'} end",
+     "call('HSET', KEYS[1], 'epoch', ARGV[1], 'run', ARGV[2])"},
+    {"trim", OF(nowait), "NOW - ARGV[5], NOW - ARGV[6]", "NOW, NOW"},
     {"begin", OF(eqbegin), ">= tonumber(ARGV[1])", "> tonumber(ARGV[1])"},
     {"begin", OF(lease), ">= tonumber(ARGV[1])", "> 9e15"},
 };

@@ -18,7 +18,7 @@ struct rules {
     bool blindfinish;  /* a rebuild sets state on without comparing it */
     bool eqbegin;      /* a rebuild may begin with an epoch equal to what is there */
     bool noextend;     /* extend does not take a lost hold again */
-    bool nowait;       /* the replay does not wait for the cursor */
+    bool nowait;       /* the replay does not wait for the cursor, markers go with the journal */
     bool nodeadline;   /* scripts run however late */
     bool noepoch;      /* scripts look at "on" only */
     bool drop;         /* idle hashes are dropped */

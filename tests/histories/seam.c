@@ -133,6 +133,15 @@ enum tg_class seam_run(struct tg_kv *kv, const struct tg_kv_script *script,
     return class;
 }
 
+/* A process may stand still for long between what it read and what it writes. */
+static void stall(void)
+{
+    if (actor_running() == NULL || world.quiet || !chance(15))
+        return;
+    for (int i = dice(30); i > 0; i--)
+        fiber_yield();
+}
+
 enum fault { NONE, ANSWER_LOST, COMMAND_LOST, LATE };
 
 static enum fault throw_fault(void)
@@ -154,10 +163,16 @@ SEAM(enum tg_class, tg_kv_run,
      (struct tg_kv *kv, const struct tg_kv_script *script,
       const struct tg_kv_call *call, size_t key_count, const struct tg_kv_reply **ret))
 {
+    bool begin = strcmp(script->name, "begin") == 0;
     enum fault fault;
 
+    if (begin || strcmp(script->name, "finish") == 0 ||
+        (actor_running() != NULL && strcmp(actor_running()->what, "replay") == 0))
+        stall();
     if (actor_running() != NULL)
         fiber_yield();
+    if (actor_running() != NULL && begin)
+        actor_running()->began = true;
     fault = throw_fault();
     if (fault != NONE) {
         world.faults++;
@@ -290,15 +305,6 @@ static void in_transaction(bool now)
 {
     if (actor_running() != NULL)
         actor_running()->in_transaction = now;
-}
-
-/* A process may stand still for long between what it read and what it writes. */
-static void stall(void)
-{
-    if (actor_running() == NULL || world.quiet || !chance(15))
-        return;
-    for (int i = dice(30); i > 0; i--)
-        fiber_yield();
 }
 
 SEAM(enum tg_class, tg_db_begin, (struct tg_db *db, struct tg_error *err))

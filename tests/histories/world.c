@@ -193,7 +193,9 @@ void actor_drop(size_t index)
 
 void actor_move(size_t index)
 {
-    if (!resume(world.actors[index]))
+    if (world.actors[index]->still > 0 && !world.quiet)
+        world.actors[index]->still--;
+    else if (!resume(world.actors[index]))
         actor_drop(index);
 }
 
@@ -304,8 +306,9 @@ static void add_user(int index)
 static void reset_books(void)
 {
     static const char *const tables[] = {
-        "ledger_entry", "ledger_day", "ledger_reject", "ledger_rebuild", "credits", "adjustments",
-        "offline_hold", "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node"};
+        "ledger_entry", "ledger_day", "ledger_reject", "ledger_rebuild", "ledger_doubt",
+        "ledger_lapse", "credits", "adjustments", "offline_hold",
+        "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node"};
     static const char *const logs[] = {"request_log", "request_detail", "usage_hourly",
                                        "log_applied"};
 

@@ -55,6 +55,8 @@ struct actor {
     struct process *process;
     int64_t a, b, c; /* what the body makes of them */
     bool in_transaction;
+    bool began; /* a rebuild that has switched its shard off */
+    int still;  /* moves that it stands still for */
     struct tg_kv *kvs[LINKS_MOST];
     struct tg_db *dbs[LINKS_MOST];
 };

@@ -280,7 +280,8 @@ static int64_t spooled_quota(const struct tg_request *req)
 {
     struct tg_arena *arena = tg_arena_new();
     struct tg_spool_file *files;
-    int64_t quota = -1, torn;
+    struct tg_spool_seen seen;
+    int64_t quota = -1;
     size_t count;
 
     assert_int_equal(tg_spool_list(folder.path, "node", arena, &files, &count), TG_OK);
@@ -288,7 +289,7 @@ static int64_t spooled_quota(const struct tg_request *req)
         int64_t offset = 0;
 
         assert_int_equal(tg_spool_read(files[i].path, &offset, note_quota,
-                                       (const void *[]){req, &quota}, &torn),
+                                       (const void *[]){req, &quota}, &seen),
                          TG_OK);
     }
     tg_arena_free(arena);

@@ -1,5 +1,5 @@
 /* The proof that the audit would see it: one fault of each kind is put into a day's work, and the
- * five sums (the audit's four, and what the provider served) must differ, in the right line.
+ * audit must be red, in the right line.
  *
  * A day: requests with deposit, spool line and settle; the daemon's work; then the worker dies, its
  * spool is replayed, its open deposits are swept. */
@@ -13,6 +13,7 @@
 #include "common/store/log_batch.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 enum { DEPOSIT = 100, REQUESTS = 6, PATIENCE_US = 10000000, WORKER = 77 };
 
@@ -47,7 +48,8 @@ static int morning(void **state)
 
 /* What may be left out, or done twice. */
 struct mistakes {
-    bool no_settle, no_line, refund_twice, no_entry, applied_twice, nothing_earned, dies;
+    bool no_settle, no_line, line_lost, refund_twice, no_entry, applied_twice, dies;
+    bool earned_forgotten; /* by the sweep */
 };
 
 static void earn(const struct tg_entry *entry, int64_t earned)
@@ -63,17 +65,42 @@ static void earn(const struct tg_entry *entry, int64_t earned)
         TG_LEDGER_OK);
 }
 
+/* The last line of the spool becomes blank, as a bad block or a wrong hand would do it. */
+static void append_and_lose(const struct tg_entry *entry)
+{
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_spool_file *files;
+    size_t count;
+    struct stat before, after;
+    FILE *file;
+
+    assert_int_equal(tg_spool_list(site->spool, "here", arena, &files, &count), TG_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(stat(files[0].path, &before), 0);
+    assert_int_equal(tg_spool_append(spool, entry, &site->err), TG_OK);
+    assert_int_equal(stat(files[0].path, &after), 0);
+    file = fopen(files[0].path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, before.st_size, SEEK_SET), 0);
+    for (off_t i = before.st_size; i < after.st_size; i++)
+        assert_int_equal(fputc('\n', file), '\n');
+    assert_int_equal(fclose(file), 0);
+    tg_arena_free(arena);
+}
+
 static void serve(const struct mistakes *mistakes, int64_t bill)
 {
     struct tg_entry entry = *books_charge(1, bill);
 
     site_reserve(site, &entry, DEPOSIT);
     served += bill;
-    if (!mistakes->nothing_earned && mistakes->dies)
+    if (mistakes->dies)
         earn(&entry, bill);
     if (mistakes->dies)
         return;
-    if (!mistakes->no_line)
+    if (mistakes->line_lost)
+        append_and_lose(&entry);
+    else if (!mistakes->no_line)
         assert_int_equal(tg_spool_append(spool, &entry, &site->err), TG_OK);
     if (!mistakes->no_settle)
         site_settle(site, &entry);
@@ -91,8 +118,17 @@ static void apply_again(void)
     site_apply(site, 1);
 }
 
-/* The worker is dead: what it wrote is told, then what it held is ended. */
-static void evening(void)
+static void forget_earned(void)
+{
+    test_redis_say(site->redis, "EVAL",
+                   "local all = redis.call('HGETALL', KEYS[1]) for i = 2, #all, 2 do"
+                   " redis.call('HSET', KEYS[1], all[i - 1],"
+                   " (all[i]:gsub('^(%S+ %S+ %S+ %S+) %S+', '%1 0'))) end return 1",
+                   "1", "tg:{s01}:holds", NULL);
+}
+
+/* The worker ends, in order unless it died; what it wrote is told, then what it held is ended. */
+static void evening(const struct mistakes *mistakes)
 {
     struct tg_spool_watch *watch = tg_spool_watch_new(site->spool, "here");
     const struct tg_replay replay = site_replay(site);
@@ -101,6 +137,8 @@ static void evening(void)
     size_t moved;
     bool clear = false;
 
+    if (!mistakes->dies)
+        tg_spool_end(spool);
     tg_spool_close(spool);
     tg_spool_watch_set_ripe(watch, 0);
     for (int i = 0; i < 4; i++) {
@@ -109,6 +147,8 @@ static void evening(void)
         tg_clock_sleep_us(2000); /* leases are of a millisecond */
         assert_int_equal(tg_sweep_shard(&sweep, 1, site_epoch(site, 1), &swept), TG_OK);
         site_apply(site, 1);
+        if (mistakes->earned_forgotten && i == 0) /* lapsed, and not ended yet */
+            forget_earned();
     }
     assert_true(clear);
     assert_int_equal(tg_log_batch_move(site->books->main_db, site->books->log_db, 100, &moved,
@@ -126,7 +166,7 @@ static const struct tg_audit_report *day(const struct mistakes *mistakes)
     site_apply(site, 1);
     if (mistakes->applied_twice)
         apply_again();
-    evening();
+    evening(mistakes);
     return site_audit(site);
 }
 
@@ -137,6 +177,15 @@ static bool has_line(const struct tg_audit_report *report, const char *sum)
             report->differences[i].id == 1 && strcmp(report->differences[i].sum, sum) == 0)
             return true;
     return false;
+}
+
+/* One doubt, of this kind. */
+static void doubts_only(const struct tg_audit_report *report, const char *kind)
+{
+    assert_false(report->clean);
+    assert_int_equal(report->difference_count, 0);
+    assert_int_equal(report->counts.doubt_count, 1);
+    assert_string_equal(report->counts.doubts[0].kind, kind);
 }
 
 static void a_day_without_a_mistake_is_clean(void **state)
@@ -161,17 +210,25 @@ static void a_dead_worker_is_clean_too(void **state)
     assert_int_equal(report->counts.expired_empty, 0);
 }
 
-/* Redis, MySQL and the log agree with each other: only the provider knows better, and the request
- * is named among those that ended without anything earned. */
+/* Redis, MySQL and the log agree with each other; but the worker ended in order, and a request that
+ * it had begun did not. */
 static void a_skipped_settle(void **state)
 {
     const struct tg_audit_report *report =
         day(&(struct mistakes){.no_settle = true, .no_line = true});
+    bool was_there;
 
     (void)state;
     assert_int_equal(served - report->charged_quota, 10 + REQUESTS / 2);
+    doubts_only(report, "unsettled");
     assert_int_equal(report->counts.expired_empty, 1);
-    assert_int_equal(report->counts.expired_count, 1);
+    assert_memory_equal(report->counts.doubts[0].request_id.bytes,
+                        report->counts.expired[0].bytes, TG_ID_BYTES);
+    assert_int_equal(tg_doubt_accept(site->books->main_db, report->counts.doubts[0].id,
+                                     &was_there, &site->err),
+                     TG_OK);
+    assert_true(was_there);
+    assert_true(site_audit(site)->clean);
 }
 
 /* The settle alone is told again from its line. */
@@ -184,18 +241,36 @@ static void a_lost_settle_is_no_difference(void **state)
     assert_int_equal(report->charged_quota, served);
 }
 
-/* Lost with its line: the settle never reached Redis, and now nobody tells it again. */
+/* The settle never reached Redis, and the line that would have told it again is gone: the numbers
+ * of the others show it. */
 static void a_lost_spool_line(void **state)
 {
-    const struct tg_audit_report *told = day(&(struct mistakes){.no_settle = true});
-    int64_t with_line = told->charged_quota;
+    const struct tg_audit_report *report =
+        day(&(struct mistakes){.no_settle = true, .line_lost = true});
+
+    (void)state;
+    assert_int_equal(served - report->charged_quota, 10 + REQUESTS / 2);
+    assert_false(report->clean);
+    assert_int_equal(report->counts.doubt_count, 2); /* it is also left open */
+    assert_string_equal(report->counts.doubts[0].kind, "spool");
+    assert_non_null(
+        strstr(report->counts.doubts[0].detail, "lines 4 to 4 are missing in here.77."));
+    assert_string_equal(report->counts.doubts[1].kind, "unsettled");
+}
+
+/* Nothing comes behind it: the file's own count shows it. */
+static void a_lost_last_line(void **state)
+{
     const struct tg_audit_report *report;
 
-    morning(state);
-    report = day(&(struct mistakes){.no_settle = true, .no_line = true});
-    assert_int_equal(with_line - report->charged_quota, 10 + REQUESTS / 2);
-    assert_true(report->charged_quota != served);
-    assert_int_equal(report->counts.expired_empty, 1);
+    (void)state;
+    serve(&(struct mistakes){0}, 5);
+    serve(&(struct mistakes){.line_lost = true}, 6);
+    site_apply(site, 1);
+    evening(&(struct mistakes){0});
+    report = site_audit(site);
+    assert_int_equal(report->charged_quota, served); /* its settle came through */
+    doubts_only(report, "spool");
 }
 
 static void a_refund_twice(void **state)
@@ -230,14 +305,16 @@ static void an_entry_applied_twice(void **state)
 }
 
 /* A sweep that forgets what the stream had earned. */
-static void nothing_earned_on_a_sweep(void **state)
+static void earned_forgotten_by_a_sweep(void **state)
 {
     const struct tg_audit_report *report =
-        day(&(struct mistakes){.dies = true, .nothing_earned = true});
+        day(&(struct mistakes){.dies = true, .earned_forgotten = true});
 
     (void)state;
     assert_int_equal(served - report->charged_quota, 10 + REQUESTS / 2);
     assert_int_equal(report->counts.expired_empty, 1);
+    assert_false(report->clean);
+    assert_true(has_line(report, "sweep"));
 }
 
 int main(void)
@@ -248,10 +325,11 @@ int main(void)
         cmocka_unit_test_setup(a_lost_settle_is_no_difference, morning),
         cmocka_unit_test_setup(a_skipped_settle, morning),
         cmocka_unit_test_setup(a_lost_spool_line, morning),
+        cmocka_unit_test_setup(a_lost_last_line, morning),
         cmocka_unit_test_setup(a_refund_twice, morning),
         cmocka_unit_test_setup(a_dropped_journal_entry, morning),
         cmocka_unit_test_setup(an_entry_applied_twice, morning),
-        cmocka_unit_test_setup(nothing_earned_on_a_sweep, morning),
+        cmocka_unit_test_setup(earned_forgotten_by_a_sweep, morning),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

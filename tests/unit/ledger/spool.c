@@ -95,10 +95,10 @@ static bool visit(void *context, const struct tg_entry *entry)
 
 static int64_t read_all(const char *path, int64_t *offset, struct reading *reading)
 {
-    int64_t torn = 0;
+    struct tg_spool_seen seen;
 
-    assert_int_equal(tg_spool_read(path, offset, visit, reading, &torn), TG_OK);
-    return torn;
+    assert_int_equal(tg_spool_read(path, offset, visit, reading, &seen), TG_OK);
+    return seen.torn;
 }
 
 static void append(struct tg_spool *spool, int64_t amount)
