@@ -144,8 +144,10 @@ static enum tg_class open_all(struct tg_worker *worker, struct tg_conf *conf, st
     if (class == TG_OK)
         class = tg_secrets_read(tg_conf_text(conf, TG_OPTION_SECRETS_CONSOLE_FILE),
                                 tg_conf_text(conf, TG_OPTION_SECRETS_FILE), &worker->secrets, err);
-    if (class == TG_OK)
+    if (class == TG_OK) {
+        tg_hmac_key_init(worker->secrets.token_pepper, &worker->token_pepper);
         class = open_kv(worker, conf, err);
+    }
     if (class == TG_OK)
         class = open_main_db(worker, conf, err);
     if (class == TG_OK)
@@ -167,6 +169,7 @@ static void close_all(struct tg_worker *worker)
     tg_ledger_free(worker->ledger);
     tg_db_pool_free(worker->main_db);
     tg_kv_pool_free(worker->kv);
+    tg_wipe(&worker->token_pepper, sizeof worker->token_pepper);
     tg_secrets_done(&worker->secrets);
     tg_settings_free(atomic_load(&worker->settings));
 }

@@ -46,6 +46,7 @@ struct tg_worker {
     struct tg_shared *shared;
     const struct tg_encoders *encoders; /* the master's; NULL in tests: all is estimated */
     struct tg_secrets secrets;
+    struct tg_hmac_key token_pepper; /* the one of <secrets>, made ready */
     struct tg_kv_pool *kv;
     struct tg_db_pool *main_db;
     struct tg_http_pool *http;

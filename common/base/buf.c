@@ -49,9 +49,15 @@ static bool make_room(struct tg_buf *buf, size_t more)
     return true;
 }
 
+/* What is nearly always so: there is room for <more> bytes and the NUL already. */
+static inline bool has_room(const struct tg_buf *buf, size_t more)
+{
+    return more < buf->cap - buf->len && buf->limit_bytes == 0 && !buf->failed;
+}
+
 void tg_buf_add(struct tg_buf *buf, const void *bytes, size_t len)
 {
-    if (!make_room(buf, len))
+    if (!has_room(buf, len) && !make_room(buf, len))
         return;
     if (len > 0)
         memcpy(buf->data + buf->len, bytes, len);
@@ -66,7 +72,7 @@ void tg_buf_str(struct tg_buf *buf, const char *text)
 
 void tg_buf_char(struct tg_buf *buf, char c)
 {
-    if (!make_room(buf, 1))
+    if (!has_room(buf, 1) && !make_room(buf, 1))
         return;
     buf->data[buf->len++] = c;
     buf->data[buf->len] = '\0';

@@ -9,6 +9,7 @@
 
 static_assert(TG_KEY_BYTES == crypto_auth_hmacsha256_KEYBYTES, "HMAC key");
 static_assert(TG_HMAC_BYTES == crypto_auth_hmacsha256_BYTES, "HMAC");
+static_assert(sizeof(struct tg_hmac_key) == sizeof(crypto_auth_hmacsha256_state), "HMAC state");
 static_assert(TG_KEY_BYTES == crypto_box_PUBLICKEYBYTES, "public key");
 static_assert(TG_KEY_BYTES == crypto_box_SECRETKEYBYTES, "secret key");
 
@@ -43,6 +44,26 @@ void tg_hmac(const uint8_t key[TG_KEY_BYTES], const void *text, size_t len,
              uint8_t ret[TG_HMAC_BYTES])
 {
     crypto_auth_hmacsha256(ret, text, len, key);
+}
+
+void tg_hmac_key_init(const uint8_t key[TG_KEY_BYTES], struct tg_hmac_key *ret)
+{
+    crypto_auth_hmacsha256_state state;
+
+    crypto_auth_hmacsha256_init(&state, key, TG_KEY_BYTES);
+    memcpy(ret->state, &state, sizeof state);
+    sodium_memzero(&state, sizeof state);
+}
+
+void tg_hmac_with(const struct tg_hmac_key *key, const void *text, size_t len,
+                  uint8_t ret[TG_HMAC_BYTES])
+{
+    crypto_auth_hmacsha256_state state;
+
+    memcpy(&state, key->state, sizeof state);
+    crypto_auth_hmacsha256_update(&state, text, len);
+    crypto_auth_hmacsha256_final(&state, ret);
+    sodium_memzero(&state, sizeof state);
 }
 
 void tg_hex(const void *bytes, size_t len, char *text)

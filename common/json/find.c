@@ -14,11 +14,10 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
 static size_t skip_string(const char *text, size_t len, size_t at)
 {
     for (at++; at < len; at++) {
-        while (at < len && text[at] != '"' && text[at] != '\\')
-            at++;
+        at += tg_json_plain_run(text + at, len - at);
         if (at >= len || text[at] == '"')
             break;
-        at++; /* what a backslash escapes is no end */
+        at += text[at] == '\\'; /* what a backslash escapes is no end */
     }
     return at < len ? at + 1 : len;
 }

@@ -24,7 +24,8 @@ static struct json_object *unwrap(const struct tg_json *value)
 enum tg_class tg_json_parse(const char *text, size_t len, struct tg_json **ret,
                             struct tg_error *err)
 {
-    enum tg_class class = tg_json_check(text, len, err);
+    int depth;
+    enum tg_class class = tg_json_check_depth(text, len, &depth, err);
     struct json_tokener *tokener;
     struct json_object *root;
     enum json_tokener_error state;
@@ -33,7 +34,7 @@ enum tg_class tg_json_parse(const char *text, size_t len, struct tg_json **ret,
         return class;
     if (len >= INT_MAX)
         return tg_fail(err, TG_CLASS_INVALID, "invalid_json", "JSON text of %zu bytes", len);
-    tokener = json_tokener_new_ex(TG_JSON_DEPTH + 1);
+    tokener = json_tokener_new_ex(depth + 1); /* it clears its stack: a small one is made faster */
     tg_assert(tokener != NULL);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     root = json_tokener_parse_ex(tokener, text, (int)len);

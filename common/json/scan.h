@@ -38,6 +38,9 @@ struct tg_json_place {
 /* Errors: TG_CLASS_INVALID "invalid_json" with the byte offset in the message. */
 enum tg_class tg_json_check(const char *text, size_t len, struct tg_error *err) must_check
     non_null(1);
+/* The same; *ret_depth: how many containers stand in one another at most. */
+enum tg_class tg_json_check_depth(const char *text, size_t len, int *ret_depth,
+                                  struct tg_error *err) must_check non_null(1, 3);
 
 /* Finds a member by a path of keys separated by dots ("stream_options.include_usage"); a number
  * steps into an array ("choices.0.delta"). The text must have passed tg_json_check; a text that

@@ -212,7 +212,7 @@ enum tg_verdict tg_stage_access(struct tg_request *req)
 
     if (!find_token(req, &carried))
         return refuse_unknown(req);
-    tg_hmac(req->worker->secrets.token_pepper, carried.token.ptr, carried.token.len, digest);
+    tg_hmac_with(&req->worker->token_pepper, carried.token.ptr, carried.token.len, digest);
     tg_hex(digest, sizeof digest, req->token_hmac);
     req->pinned_channel_id = carried.pinned_channel_id;
     return admit_known(req) ? TG_NEXT : admit(req);

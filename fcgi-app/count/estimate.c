@@ -126,11 +126,21 @@ void tg_estimate_init(struct tg_estimate *estimate, enum tg_estimate_table table
     *estimate = (struct tg_estimate){.table = table};
 }
 
+/* One more letter of a word changes nothing, and most bytes are that. */
+static bool goes_on(const struct tg_estimate *estimate, unsigned char byte)
+{
+    unsigned char lower = byte | 0x20;
+
+    return estimate->run == TG_LETTER_WORD && lower >= 'a' && lower <= 'z' && estimate->need == 0;
+}
+
 void tg_estimate_add(struct tg_estimate *estimate, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         unsigned char byte = (unsigned char)text[i];
 
+        if (goes_on(estimate, byte))
+            continue;
         if (estimate->need > 0 && (byte & 0xc0) == 0x80) {
             estimate->code = estimate->code << 6 | (byte & 0x3fu);
             if (--estimate->need == 0)

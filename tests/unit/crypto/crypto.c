@@ -29,6 +29,23 @@ static void hmac_agrees_with_the_rfc(void **state)
     assert_string_equal(hex, "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
+static void a_key_made_ready_gives_the_same_again_and_again(void **state)
+{
+    static const char text[] = "sk-tg0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg "
+                               "and a block of SHA-256 more, and what is left";
+    uint8_t key[TG_KEY_BYTES], plain[TG_HMAC_BYTES], ready[TG_HMAC_BYTES];
+    struct tg_hmac_key made;
+
+    (void)state;
+    tg_random(key, sizeof key);
+    tg_hmac_key_init(key, &made);
+    for (size_t len = 0; len < sizeof text; len++) {
+        tg_hmac(key, text, len, plain);
+        tg_hmac_with(&made, text, len, ready);
+        assert_memory_equal(plain, ready, sizeof plain);
+    }
+}
+
 static void sha256_agrees_with_the_standard(void **state)
 {
     char hex[TG_HMAC_HEX];
@@ -213,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hmac_agrees_with_the_rfc),
+        cmocka_unit_test(a_key_made_ready_gives_the_same_again_and_again),
         cmocka_unit_test(sha256_agrees_with_the_standard),
         cmocka_unit_test(hex_takes_exactly_its_length),
         cmocka_unit_test(comparison_and_wiping_see_every_byte),
