@@ -1,4 +1,4 @@
-"""The suite's gateway: breakers and auto-disable on, with short times; clients come by web server."""
+"""The suite's gateway: breakers and auto-disable on, with short times; through web servers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def server(request: pytest.FixtureRequest, stack: Stack) -> Iterator[WebServer]:
 
 @dataclass
 class Lanes:
-    """A model of its own and its channels, each with a key of its own, in the order they are asked."""
+    """A model of its own and its channels, each with its own key, in the order of the asking."""
 
     stack: Stack
     model: str
