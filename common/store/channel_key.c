@@ -108,8 +108,8 @@ enum tg_class tg_store_channel_key_set(struct tg_db *db, const struct tg_actor *
         tg_change_run(&change, "DELETE FROM channel_keys WHERE id = ?", &TG_DB_I(key_id), 1);
     else
         tg_change_run(&change,
-                      "UPDATE channel_keys SET state = ?, state_reason = '', state_until_at = NULL "
-                      "WHERE id = ?",
+                      "UPDATE channel_keys SET state = ?, state_reason = '', "
+                      "state_until_at = NULL, state_event = state_event + 1 WHERE id = ?",
                       (struct tg_db_value[]){TG_DB_S(state), TG_DB_I(key_id)}, 2);
     tg_change_routing(&change);
     note(&change,
