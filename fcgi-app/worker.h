@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 struct tg_encoders;
+struct tg_key_keeper;
 struct tg_known;
 struct tg_shared;
 struct tg_reload;
@@ -51,6 +52,7 @@ struct tg_worker {
     struct tg_ledger *ledger;
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
+    struct tg_key_keeper *keys; /* NULL in tests: nothing is stored */
     struct tg_reload *reload; /* the main thread's */
     struct tg_known *known; /* credentials read a moment ago */
     atomic_bool draining; /* about to end: takes no new requests */

@@ -134,12 +134,12 @@ static const struct {
     row_fn *add;
 } readings[] = {
     {"SELECT id, name, provider, base_url, organisation, proxy, model_mapping, timeouts, "
-     "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, key_mode "
-     "FROM channels WHERE status = 'enabled' ORDER BY id",
+     "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, "
+     "key_mode FROM channels WHERE status = 'enabled' ORDER BY id",
      add_channel},
     {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint, k.state, k.state_until_at, "
-     "k.state_event, k.cap_unit, k.cap_value, k.reset_hour, k.reset_zone, k.used, k.used_since_at, "
-     "k.position FROM channel_keys k JOIN channels c ON c.id = k.channel_id "
+     "k.state_event, k.cap_unit, k.cap_value, k.reset_hour, k.reset_zone, k.used, "
+     "k.used_since_at, k.position FROM channel_keys k JOIN channels c ON c.id = k.channel_id "
      "WHERE c.status = 'enabled' AND k.state <> 'disabled' "
      "ORDER BY k.channel_id, k.position",
      add_key},

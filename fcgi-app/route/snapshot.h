@@ -29,6 +29,7 @@ struct tg_snapshot_conf {
      * that the same messages speak of. NULL is fine. */
     void (*changed)(void *context);
     void *context;
+    struct tg_key_board *keys; /* hears what messages say about keys; NULL is fine */
 };
 /* Starts the refresher thread; the first build is made before it returns when MySQL answers. */
 enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
