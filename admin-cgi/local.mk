@@ -13,6 +13,7 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/set.c \
 	admin-cgi/ctl/audit_log.c \
 	admin-cgi/ctl/channel.c \
+	admin-cgi/ctl/key.c \
 	admin-cgi/ctl/channel_test.c \
 	admin-cgi/worker/probe.c admin-cgi/worker/probe.h \
 	admin-cgi/ctl/price.c \

@@ -1,5 +1,7 @@
 #include "fcgi-app/shared.h"
 
+#include "fcgi-app/route/key_board.h"
+
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -14,6 +16,7 @@ struct tg_shared {
     _Alignas(64) _Atomic int64_t stage_us[TG_STAGE__COUNT];
     _Atomic int64_t stage_count[TG_STAGE__COUNT];
     struct tg_money_mode money;
+    struct tg_key_board *keys; /* a mapping of its own, at the same place in all workers */
     struct tg_breakers *breakers; /* at the same place in all workers */
     struct slot slots[];
 };
@@ -27,6 +30,7 @@ struct tg_shared *tg_shared_new(int workers)
                   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     tg_assert(shared != MAP_FAILED);
     shared->workers = workers;
+    shared->keys = tg_key_board_new();
     shared->breakers = tg_breakers_new();
     return shared;
 }
@@ -77,6 +81,11 @@ struct tg_money_mode *tg_shared_money(struct tg_shared *shared)
 struct tg_breakers *tg_shared_breakers(struct tg_shared *shared)
 {
     return shared->breakers;
+}
+
+struct tg_key_board *tg_shared_keys(struct tg_shared *shared)
+{
+    return shared->keys;
 }
 
 void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us)

@@ -36,6 +36,7 @@ enum tg_counter {
 };
 
 struct tg_shared;
+struct tg_key_board;
 
 struct tg_shared *tg_shared_new(int workers) must_check; /* before the fork */
 void tg_shared_gauge(struct tg_shared *shared, int worker, enum tg_gauge gauge, int64_t change)
@@ -49,6 +50,8 @@ int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counte
 void tg_shared_stage_time(struct tg_shared *shared, enum tg_stage stage, int64_t us) non_null(1);
 /* Is this node's money online? */
 struct tg_money_mode *tg_shared_money(struct tg_shared *shared) non_null(1);
+/* States of keys. */
+struct tg_key_board *tg_shared_keys(struct tg_shared *shared) non_null(1);
 struct tg_breakers *tg_shared_breakers(struct tg_shared *shared) non_null(1);
 /* Sum of microseconds and number of observations of a stage. */
 void tg_shared_stage_sum(const struct tg_shared *shared, enum tg_stage stage, int64_t *ret_us,

@@ -10,6 +10,7 @@
 #include "fcgi-app/process.h"
 #include "fcgi-app/relay/effects.h"
 #include "fcgi-app/reload.h"
+#include "fcgi-app/route/key_keeper.h"
 #include "fcgi-app/settings.h"
 #include "fcgi-app/shared.h"
 
@@ -118,8 +119,14 @@ static enum tg_class open_routing(struct tg_worker *worker, const struct tg_conf
         .interval_us = tg_conf_int(conf, TG_OPTION_SNAPSHOT_INTERVAL),
         .changed = tg_reload_wish,
         .context = worker->reload,
+        .keys = tg_shared_keys(worker->shared),
     };
+    const struct tg_key_keeper_conf keys = {
+        .main_db = worker->main_db, .kv = worker->kv, .board = snapshot.keys};
     enum tg_class class = tg_http_pool_new(&http, &worker->http, err);
+
+    if (class == TG_OK)
+        class = tg_key_keeper_new(&keys, &worker->keys, err);
 
     if (class == TG_OK)
         class = tg_snapshot_holder_new(&snapshot, &worker->snapshots, err);
@@ -162,6 +169,7 @@ static void close_all(struct tg_worker *worker)
 {
     tg_effects_free(worker->effects);
     tg_snapshot_holder_free(worker->snapshots);
+    tg_key_keeper_free(worker->keys);
     tg_reload_free(worker->reload);
     tg_http_pool_free(worker->http);
     tg_spool_close(worker->spool);

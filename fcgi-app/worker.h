@@ -20,6 +20,7 @@
 
 struct tg_effects;
 struct tg_encoders;
+struct tg_key_keeper;
 struct tg_known;
 struct tg_shared;
 struct tg_reload;
@@ -54,6 +55,7 @@ struct tg_worker {
     struct tg_spool *spool;
     struct tg_snapshot_holder *snapshots;
     struct tg_effects *effects; /* NULL in tests: none follow */
+    struct tg_key_keeper *keys; /* NULL in tests: nothing is stored */
     struct tg_reload *reload; /* the main thread's */
     struct tg_known *known; /* credentials read a moment ago */
     atomic_bool draining; /* about to end: takes no new requests */

@@ -80,6 +80,17 @@ const char *ctl_data_path(struct ctl *ctl, const char *name);
 enum tg_class ctl_secret(struct ctl *ctl, const struct ctl_args *args, const char *what,
                          struct tg_buf *ret);
 
+/* Several: --<what>-stdin gives one a line, to the end; otherwise one as above. Owns:
+ * ctl_secret_list_done, which wipes. */
+struct ctl_secret_list {
+    struct tg_buf text; /* each ends with a NUL */
+    const char **items; /* in ctl->arena */
+    size_t count;
+};
+enum tg_class ctl_secret_lines(struct ctl *ctl, const struct ctl_args *args, const char *what,
+                               struct ctl_secret_list *ret);
+void ctl_secret_list_done(struct ctl_secret_list *list);
+
 /* The document in ctl->buf for people. */
 void ctl_print_text(struct ctl *ctl);
 

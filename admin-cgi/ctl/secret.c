@@ -105,3 +105,56 @@ enum tg_class ctl_secret(struct ctl *ctl, const struct ctl_args *args, const cha
         class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "the %s is empty", what);
     return class;
 }
+
+static void add_item(struct ctl_secret_list *list, const char *text, size_t len)
+{
+    tg_buf_add(&list->text, text, len);
+    tg_buf_add(&list->text, "", 1);
+    list->count++;
+}
+
+static void point_at_items(struct ctl *ctl, struct ctl_secret_list *list)
+{
+    const char *at = tg_buf_text(&list->text);
+
+    list->items = tg_arena_calloc(ctl->arena, list->count, sizeof *list->items);
+    for (size_t i = 0; i < list->count; i++, at += strlen(at) + 1)
+        list->items[i] = at;
+}
+
+enum tg_class ctl_secret_lines(struct ctl *ctl, const struct ctl_args *args, const char *what,
+                               struct ctl_secret_list *ret)
+{
+    struct tg_buf one;
+    enum tg_class class = TG_OK;
+
+    ret->count = 0;
+    tg_buf_init(&ret->text, 0);
+    if (ctl_option(args, tg_arena_printf(ctl->arena, "--%s-stdin", what)) == NULL) {
+        class = ctl_secret(ctl, args, what, &one);
+        if (class == TG_OK)
+            add_item(ret, one.data, one.len);
+    } else {
+        tg_buf_init(&one, 0);
+        while (read_line(stdin, &one)) {
+            if (one.len > 0)
+                add_item(ret, one.data, one.len);
+            tg_buf_reset(&one);
+        }
+        if (!feof(stdin))
+            class = tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "a line is too long for a %s",
+                            what);
+    }
+    if (one.data != NULL)
+        explicit_bzero(one.data, one.cap);
+    tg_buf_done(&one);
+    point_at_items(ctl, ret);
+    return class;
+}
+
+void ctl_secret_list_done(struct ctl_secret_list *list)
+{
+    if (list->text.data != NULL)
+        explicit_bzero(list->text.data, list->text.cap);
+    tg_buf_done(&list->text);
+}

@@ -33,6 +33,22 @@ const struct ctl_command ctl_commands[] = {
     {"channel test", "ID", "make one real call through a channel", 1, false, ctl_cmd_channel_test},
     {"channel enable", "ID", "use a channel", 1, false, ctl_cmd_channel_enable},
     {"channel disable", "ID", "use a channel no more", 1, false, ctl_cmd_channel_disable},
+    {"key add",
+     "CHANNEL [--requests N | --tokens N | --usd U] [--reset-hour H] [--zone Z] "
+     "[--key-stdin | --key-file F]",
+     "add keys to a channel; standard input gives one a line", 1, false, ctl_cmd_key_add},
+    {"key list", "CHANNEL", "the keys of a channel: states, caps and use", 1, false,
+     ctl_cmd_key_list},
+    {"key enable", "CHANNEL KEY", "use a key, whatever was found out about it", 2, false,
+     ctl_cmd_key_enable},
+    {"key disable", "CHANNEL KEY", "use a key no more", 2, false, ctl_cmd_key_disable},
+    {"key remove", "CHANNEL KEY", "take a key away", 2, false, ctl_cmd_key_remove},
+    {"key cap",
+     "CHANNEL KEY [--requests N | --tokens N | --usd U] [--reset-hour H] [--zone Z]",
+     "what a key may use in a day, and when that begins; without an amount: no cap", 2, false,
+     ctl_cmd_key_cap},
+    {"key mode", "CHANNEL MODE", "use a channel's keys by order, polling or random", 2, false,
+     ctl_cmd_key_mode},
     {"price set",
      "MODEL [--input U] [--output U] [--cache-read U] [--cache-write-5m U] [--cache-write-1h U] "
      "[--image U] [--audio-in U] [--audio-out U] [--call U] [--tiers LIST] [--expression TEXT] "

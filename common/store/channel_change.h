@@ -38,6 +38,35 @@ struct tg_channel_key_new {
     const uint8_t *seal_public;
     int64_t key_version;
 };
+/* At most 2,000 of them behind those that are there, all or none; each with the same cap. */
+struct tg_key_cap {
+    const char *unit; /* requests, tokens, usd; "" for none */
+    int64_t value;    /* usd: in quota */
+    int64_t reset_hour;
+    const char *reset_zone;
+};
+enum { TG_CHANNEL_KEYS_MOST = 2000 };
+struct tg_channel_keys_new {
+    int64_t channel_id;
+    const char *const *keys; /* in the clear */
+    size_t count;
+    const struct tg_key_cap *cap; /* NULL: none */
+    const uint8_t *seal_public;
+    int64_t key_version;
+};
+enum tg_class tg_store_channel_keys_add(struct tg_db *db, const struct tg_actor *actor,
+                                        const struct tg_channel_keys_new *keys,
+                                        struct tg_error *err) must_check non_null(1, 2, 3, 4);
+/* The form of a cap: "invalid_cap", "invalid_zone". */
+enum tg_class tg_key_cap_check(const struct tg_key_cap *cap, struct tg_error *err) must_check
+    non_null(1, 2);
+enum tg_class tg_store_channel_key_cap(struct tg_db *db, const struct tg_actor *actor,
+                                       int64_t key_id, const struct tg_key_cap *cap,
+                                       struct tg_error *err) must_check non_null(1, 2, 4, 5);
+/* <mode>: "" for in order, polling, random. */
+enum tg_class tg_store_channel_key_mode(struct tg_db *db, const struct tg_actor *actor,
+                                        int64_t channel_id, const char *mode,
+                                        struct tg_error *err) must_check non_null(1, 2, 4, 5);
 /* A further key, behind the others. */
 enum tg_class tg_store_channel_key_add(struct tg_db *db, const struct tg_actor *actor,
                                        const struct tg_channel_key_new *key, int64_t *ret_id,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/money.h"
+#include "common/base/zone.h"
 #include "common/store/channel_parts.h"
 #include "common/store/read.h"
 
@@ -108,8 +110,8 @@ enum tg_class tg_store_channel_key_set(struct tg_db *db, const struct tg_actor *
         tg_change_run(&change, "DELETE FROM channel_keys WHERE id = ?", &TG_DB_I(key_id), 1);
     else
         tg_change_run(&change,
-                      "UPDATE channel_keys SET state = ?, state_reason = '', state_until_at = NULL "
-                      "WHERE id = ?",
+                      "UPDATE channel_keys SET state = ?, state_reason = '', "
+                      "state_until_at = NULL, state_event = state_event + 1 WHERE id = ?",
                       (struct tg_db_value[]){TG_DB_S(state), TG_DB_I(key_id)}, 2);
     tg_change_routing(&change);
     note(&change,
@@ -136,4 +138,120 @@ enum tg_class tg_store_channel_key_owner(struct tg_db *db, int64_t key_id, int64
                         "there is no channel key %" PRId64, key_id);
     tg_db_rows_free(rows);
     return class;
+}
+
+/* --- many keys, caps, the order -------------------------------------------------------------- */
+
+enum tg_class tg_key_cap_check(const struct tg_key_cap *cap, struct tg_error *err)
+{
+    static const char *const units[] = {"", "requests", "tokens", "usd"};
+    struct tg_zone *zone = NULL;
+    size_t i = 0;
+    enum tg_class class;
+
+    while (i < TG_COUNT_OF(units) && strcmp(units[i], cap->unit) != 0)
+        i++;
+    if (i == TG_COUNT_OF(units) || cap->value < (i > 0) || cap->value > TG_QUOTA_MAX)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_cap",
+                       "a cap is a number of requests, tokens or usd, at least 1 of them");
+    if (cap->reset_hour < 0 || cap->reset_hour > 23)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_cap", "an hour is 0 to 23");
+    class = tg_zone_load(cap->reset_zone, &zone, err);
+    tg_zone_free(zone);
+    return class;
+}
+
+static void set_cap(struct tg_change *change, int64_t key_id, const struct tg_key_cap *cap)
+{
+    const struct tg_db_value values[] = {TG_DB_S(cap->unit), TG_DB_I(cap->value),
+                                         TG_DB_I(cap->reset_hour), TG_DB_S(cap->reset_zone),
+                                         TG_DB_I(key_id)};
+
+    tg_change_run(change,
+                  "UPDATE channel_keys SET cap_unit = ?, cap_value = ?, reset_hour = ?, "
+                  "reset_zone = ? WHERE id = ?",
+                  values, TG_COUNT_OF(values));
+}
+
+static enum tg_class check_keys(const struct tg_channel_keys_new *keys, struct tg_error *err)
+{
+    enum tg_class class = TG_OK;
+
+    if (keys->count == 0 || keys->count > TG_CHANNEL_KEYS_MOST)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_key", "1 to %d keys at once",
+                       TG_CHANNEL_KEYS_MOST);
+    for (size_t i = 0; i < keys->count && class == TG_OK; i++)
+        class = tg_channel_check_key(keys->keys[i], err);
+    if (class == TG_OK && keys->cap != NULL)
+        class = tg_key_cap_check(keys->cap, err);
+    return class;
+}
+
+enum tg_class tg_store_channel_keys_add(struct tg_db *db, const struct tg_actor *actor,
+                                        const struct tg_channel_keys_new *keys,
+                                        struct tg_error *err)
+{
+    struct tg_change change;
+    char after[64];
+    int64_t position;
+    enum tg_class class = check_keys(keys, err);
+
+    if (class != TG_OK)
+        return class;
+    tg_change_begin(&change, db, actor, err);
+    position = next_position(&change, keys->channel_id);
+    for (size_t i = 0; i < keys->count && change.class == TG_OK; i++) {
+        const struct tg_channel_key_new key = {.channel_id = keys->channel_id,
+                                               .key = keys->keys[i],
+                                               .seal_public = keys->seal_public,
+                                               .key_version = keys->key_version};
+        int64_t id = tg_channel_add_key(&change, &key, position + (int64_t)i);
+
+        if (keys->cap != NULL)
+            set_cap(&change, id, keys->cap);
+    }
+    tg_change_routing(&change);
+    snprintf(after, sizeof after, "{\"keys\":%zu}", keys->count);
+    tg_channel_note(&change, keys->channel_id,
+                    &(struct tg_audit_note){.action = "channel.key_add", .after_json = after});
+    return tg_change_end(&change);
+}
+
+enum tg_class tg_store_channel_key_cap(struct tg_db *db, const struct tg_actor *actor,
+                                       int64_t key_id, const struct tg_key_cap *cap,
+                                       struct tg_error *err)
+{
+    struct tg_change change;
+    int64_t channel_id;
+    enum tg_class class = tg_key_cap_check(cap, err);
+
+    if (class != TG_OK)
+        return class;
+    tg_change_begin(&change, db, actor, err);
+    channel_id = channel_of(&change, key_id);
+    set_cap(&change, key_id, cap);
+    tg_change_routing(&change);
+    note(&change, "channel.key_cap", channel_id, key_id);
+    return tg_change_end(&change);
+}
+
+enum tg_class tg_store_channel_key_mode(struct tg_db *db, const struct tg_actor *actor,
+                                        int64_t channel_id, const char *mode,
+                                        struct tg_error *err)
+{
+    struct tg_change change;
+    char after[64];
+
+    if (*mode != '\0' && strcmp(mode, "polling") != 0 && strcmp(mode, "random") != 0)
+        return tg_fail(err, TG_CLASS_INVALID, "invalid_mode",
+                       "keys are used in order, polling or random");
+    tg_change_begin(&change, db, actor, err);
+    (void)next_position(&change, channel_id);
+    tg_change_run(&change, "UPDATE channels SET key_mode = ? WHERE id = ?",
+                  (struct tg_db_value[]){TG_DB_S(mode), TG_DB_I(channel_id)}, 2);
+    tg_change_routing(&change);
+    snprintf(after, sizeof after, "{\"key_mode\":\"%s\"}", mode);
+    tg_channel_note(&change, channel_id,
+                    &(struct tg_audit_note){.action = "channel.key_mode", .after_json = after});
+    return tg_change_end(&change);
 }

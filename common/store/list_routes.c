@@ -76,15 +76,17 @@ enum tg_class tg_list_channel_keys(struct tg_db *db, int64_t channel_id,
     static const struct tg_column columns[] = {
         {"id", TG_INT}, {"position", TG_INT}, {"hint", TG_TEXT}, {"key_version", TG_INT},
         {"state", TG_TEXT}, {"state_until_at", TG_TIME}, {"state_reason", TG_TEXT},
-        {"cap_unit", TG_TEXT}, {"cap_value", TG_INT}, {"used", TG_INT},
-        {"used_since_at", TG_TIME}};
+        {"cap_unit", TG_TEXT}, {"cap_value", TG_INT}, {"reset_hour", TG_INT},
+        {"reset_zone", TG_TEXT}, {"used", TG_INT}, {"used_since_at", TG_TIME}};
     static const struct tg_list shape = {.columns = columns, .column_count = TG_COUNT_OF(columns)};
     struct tg_db_rows *rows = NULL;
     enum tg_class class = tg_db_select(
         db,
-        "SELECT id, position, hint, key_version, state, state_until_at, state_reason, cap_unit, "
-        "cap_value, used, used_since_at FROM channel_keys WHERE channel_id = ? "
-        "ORDER BY position LIMIT 500",
+        "SELECT id, position, hint, key_version, "
+        "IF(state = 'resting' AND state_until_at <= UTC_TIMESTAMP(6), 'active', state), "
+        "state_until_at, state_reason, cap_unit, cap_value, reset_hour, reset_zone, "
+        "IF(used_since_at > UTC_TIMESTAMP(6) - INTERVAL 25 HOUR, used, 0), used_since_at "
+        "FROM channel_keys WHERE channel_id = ? ORDER BY position LIMIT 2000",
         &TG_DB_I(channel_id), 1, &rows);
 
     return tg_store_failed(db, write_all(class, rows, &shape, out), err);

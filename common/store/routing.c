@@ -50,7 +50,8 @@ static void add_channel(struct tg_arena *arena, const struct tg_db_rows *rows,
         .bill_upstream = strcmp(tg_db_text(rows, 11), "upstream") == 0,
         .auto_disable = tg_db_int(rows, 12) != 0,
         .priority = tg_db_int(rows, 13),
-        .weight = tg_db_int(rows, 14)};
+        .weight = tg_db_int(rows, 14),
+        .key_mode = tg_store_text(arena, rows, 15)};
 }
 
 static void add_key(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -64,7 +65,17 @@ static void add_key(struct tg_arena *arena, const struct tg_db_rows *rows,
         .channel_id = tg_db_int(rows, 1),
         .sealed = {.ptr = tg_arena_strndup(arena, sealed.ptr, sealed.len), .len = sealed.len},
         .key_version = tg_db_int(rows, 3),
-        .hint = tg_store_text(arena, rows, 4)};
+        .hint = tg_store_text(arena, rows, 4),
+        .state = tg_store_text(arena, rows, 5),
+        .state_until_us = tg_store_time(rows, 6),
+        .state_event = tg_db_int(rows, 7),
+        .cap_unit = tg_store_text(arena, rows, 8),
+        .cap_value = tg_db_int(rows, 9),
+        .reset_hour = tg_db_int(rows, 10),
+        .reset_zone = tg_store_text(arena, rows, 11),
+        .used = tg_db_int(rows, 12),
+        .used_since_us = tg_store_time(rows, 13),
+        .position = tg_db_int(rows, 14)};
 }
 
 static void add_ability(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -123,11 +134,13 @@ static const struct {
     row_fn *add;
 } readings[] = {
     {"SELECT id, name, provider, base_url, organisation, proxy, model_mapping, timeouts, "
-     "status_mapping, param_override, header_override, bill, auto_disable, priority, weight "
-     "FROM channels WHERE status = 'enabled' ORDER BY id",
+     "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, "
+     "key_mode FROM channels WHERE status = 'enabled' ORDER BY id",
      add_channel},
-    {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint FROM channel_keys k "
-     "JOIN channels c ON c.id = k.channel_id WHERE c.status = 'enabled' AND k.state = 'active' "
+    {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint, k.state, k.state_until_at, "
+     "k.state_event, k.cap_unit, k.cap_value, k.reset_hour, k.reset_zone, k.used, "
+     "k.used_since_at, k.position FROM channel_keys k JOIN channels c ON c.id = k.channel_id "
+     "WHERE c.status = 'enabled' AND k.state <> 'disabled' "
      "ORDER BY k.channel_id, k.position",
      add_key},
     {"SELECT group_name, model, channel_id, priority, weight FROM abilities WHERE enabled = 1 "

@@ -18,12 +18,20 @@ struct tg_channel_row {
     bool bill_upstream;
     bool auto_disable;
     int64_t priority, weight;
+    const char *key_mode; /* "" for in order, polling, random */
 };
 struct tg_channel_key_row {
-    int64_t id, channel_id;
+    int64_t id, channel_id, position;
     struct tg_span sealed;
     int64_t key_version;
     const char *hint; /* last four characters */
+    const char *state;
+    int64_t state_until_us, state_event;
+    const char *cap_unit; /* "" for no cap */
+    int64_t cap_value;    /* usd: in quota */
+    int64_t reset_hour;
+    const char *reset_zone;
+    int64_t used, used_since_us;
 };
 struct tg_ability_row {
     const char *group_name, *model;
@@ -46,7 +54,7 @@ struct tg_routing_rows {
     int64_t version;
     struct tg_channel_row *channels; /* status enabled only */
     size_t channel_count;
-    struct tg_channel_key_row *keys; /* state active only */
+    struct tg_channel_key_row *keys; /* all but disabled ones */
     size_t key_count;
     struct tg_ability_row *abilities; /* enabled only */
     size_t ability_count;

@@ -82,6 +82,7 @@ static void call_upstream(struct tg_relay *relay, const struct tg_choice *choice
     if (req->end_reason == TG_END_NONE &&
         (transfer.error.class == TG_OK || transfer.arrived))
         req->end_reason = transfer.end_reason;
+    tg_relay_judge_key(relay, choice, &transfer);
     *ret_attempt = attempt;
     *ret_error = transfer.error;
     tg_transfer_done(&transfer);
@@ -101,6 +102,7 @@ static struct tg_attempt *attempt_once(struct tg_relay *relay, const struct tg_c
         relay->req->trying = choice->quote;
         call_upstream(relay, choice, &call, &attempt, ret_error);
     } else {
+        tg_relay_judge_key(relay, choice, NULL);
         attempt = tg_relay_record(relay, choice, ret_error);
     }
     tg_provider_call_done(&call);
@@ -120,7 +122,7 @@ static int64_t delay_us(const struct tg_relay *relay, const struct tg_choice *ch
     int64_t window_us = base_us << TG_MIN(relay->repeats, 16);
     uint32_t draw;
 
-    if (choice->channels_left > 0)
+    if (choice->channels_left > 0 || relay->keys.stay_channel_id != 0)
         return 0;
     tg_random(&draw, sizeof draw);
     window_us = TG_MIN(window_us, most_us);
@@ -130,6 +132,7 @@ static int64_t delay_us(const struct tg_relay *relay, const struct tg_choice *ch
 static struct tg_retry_decision decide(const struct tg_relay *relay, const struct tg_choice *choice,
                                        const struct tg_error *error, int64_t wait_us)
 {
+    const size_t stays = relay->keys.stay_channel_id != 0; /* another key of it follows */
     struct tg_retry_facts facts = {
         .error = error,
         .content_sent = relay->req->content_sent,
@@ -137,8 +140,8 @@ static struct tg_retry_decision decide(const struct tg_relay *relay, const struc
         .pinned = relay->req->pinned_channel_id != 0,
         .attempts_made = relay->attempts,
         .attempts_most = (int)tg_conf_int(relay->settings->conf, TG_OPTION_RETRY_ATTEMPTS),
-        .channels_left = choice->channels_left,
-        .channels_all = choice->channels_all,
+        .channels_left = choice->channels_left + stays,
+        .channels_all = choice->channels_all + (size_t)relay->keys.stays + stays,
         .now_us = tg_now_us(),
         .deadline_at_us = relay->deadline_at_us,
         .delay_us = wait_us,
@@ -146,7 +149,7 @@ static struct tg_retry_decision decide(const struct tg_relay *relay, const struc
     };
     struct tg_retry_decision decision = tg_retry_decide(&facts);
 
-    if (decision.action == TG_RETRY_AGAIN && choice->channels_left == 0 &&
+    if (decision.action == TG_RETRY_AGAIN && facts.channels_left == 0 &&
         !tg_breaker_may_repeat(&choice->pass, tg_now_us())) {
         facts.repeats_spent = true;
         decision = tg_retry_decide(&facts);
@@ -181,6 +184,8 @@ static enum ended try_model(struct tg_relay *relay, struct tg_error *ret_error)
             tg_relay_record_none(relay, &choice);
             return ENDED_NEXT_GROUP;
         }
+        if (!tg_relay_take_key(relay, &choice))
+            continue; /* its keys were full, or others look at them: without them */
         TG_STOP("chosen");
         attempt = attempt_once(relay, &choice, ret_error);
         tg_relay_judge(relay, &choice, attempt, ret_error);
@@ -192,7 +197,8 @@ static enum ended try_model(struct tg_relay *relay, struct tg_error *ret_error)
         tg_relay_record_decision(relay->req, attempt, &decision);
         if (decision.action == TG_RETRY_STOP)
             return after_stop(decision.reason);
-        tg_relay_mark_tried(relay, choice.channel.id);
+        if (relay->keys.stay_channel_id == 0)
+            tg_relay_mark_tried(relay, choice.channel.id);
         if (!tg_client_wait(&relay->client, tg_now_us() + wait_us))
             return ENDED_STOPPED;
     }
@@ -216,6 +222,8 @@ static enum ended try_groups(struct tg_relay *relay, size_t at, size_t count,
     enum ended ended = ENDED_NEXT_GROUP;
 
     relay->attempts = relay->repeats = 0;
+    relay->keys.stays = 0;
+    relay->keys.stay_channel_id = 0;
     relay->tried_count = 0;
     for (size_t i = 0; i < count && ended == ENDED_NEXT_GROUP; i++) {
         relay->quote = &relay->req->quotes[at + i];

@@ -45,6 +45,8 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
+    copy.keys = NULL;
+    copy.key_count = 0;
     return copy;
 }
 
@@ -114,16 +116,17 @@ static bool is_resting(struct choosing *choosing, int64_t channel_id)
     return true;
 }
 
-/* It has a key, and its protocol can be made of the client's. */
-static bool is_usable(const struct tg_relay *relay, const struct tg_channel *channel)
+/* It has an open key, and its protocol can be made of the client's. */
+static bool is_usable(struct tg_relay *relay, const struct tg_channel *channel)
 {
     const struct tg_provider *provider = tg_provider_find(channel->provider);
 
-    return provider != NULL && channel->key[0] != '\0' &&
-           tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL;
+    return provider != NULL &&
+           tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL &&
+           tg_relay_has_key(relay, channel);
 }
 
-static struct tg_candidate candidate_of(const struct tg_relay *relay,
+static struct tg_candidate candidate_of(struct tg_relay *relay,
                                         const struct tg_ability *ability)
 {
     const struct tg_provider *provider = tg_provider_find(ability->channel->provider);
@@ -163,7 +166,7 @@ static void list_candidates(struct choosing *choosing, struct tg_choice *ret)
 /* Of the groups behind this one, when a retry may go there. */
 static size_t left_in_other_groups(const struct choosing *choosing)
 {
-    const struct tg_relay *relay = choosing->relay;
+    struct tg_relay *relay = choosing->relay;
     size_t left = 0, count;
 
     for (size_t g = 1; g <= relay->groups_left; g++) {
@@ -248,13 +251,37 @@ static const struct tg_channel *pick_pinned(const struct choosing *choosing, str
     return channel != NULL && is_usable(choosing->relay, channel) ? channel : NULL;
 }
 
+/* The channel whose key has failed, for another key of it: it counts among the channels as
+ * before. */
+static const struct tg_channel *stay(const struct choosing *choosing, struct tg_choice *ret)
+{
+    struct tg_relay *relay = choosing->relay;
+    const struct tg_channel *channel =
+        relay->keys.stay_channel_id == 0
+            ? NULL
+            : tg_snapshot_channel(choosing->snapshot, relay->keys.stay_channel_id);
+
+    if (channel == NULL || !tg_relay_has_key(relay, channel) ||
+        !take_pass(choosing, channel->id, ret)) {
+        relay->keys.tries = 0;
+        relay->keys.open_at_s = 0;
+        return NULL;
+    }
+    relay->keys.stays++;
+    ret->tier = relay->keys.stayed.tier;
+    ret->channels_left = relay->keys.stayed.channels_left;
+    ret->channels_all = relay->keys.stayed.channels_all;
+    return channel;
+}
+
 static enum tg_class nothing_left(const struct choosing *choosing, struct tg_error *err)
 {
     enum tg_class class = tg_relay_no_channel(err);
 
-    if (choosing->rest_until_us > 0)
-        err->retry_after_ms =
-            TG_MAX((choosing->rest_until_us - choosing->now_us) / 1000, INT64_C(1000));
+    if (choosing->rest_until_us == 0)
+        return tg_relay_no_key(choosing->relay, err);
+    err->retry_after_ms =
+        TG_MAX((choosing->rest_until_us - choosing->now_us) / 1000, INT64_C(1000));
     return class;
 }
 
@@ -271,14 +298,17 @@ enum tg_class tg_relay_choose(struct tg_relay *relay, struct tg_choice *ret, str
     if (choosing.snapshot == NULL)
         return tg_fail(err, TG_CLASS_OVERLOAD, "routing_unavailable",
                        "The gateway has no routing data yet. Try again later.");
-    channel = relay->req->pinned_channel_id != 0 ? pick_pinned(&choosing, ret)
-                                                 : pick(&choosing, ret);
+    channel = stay(&choosing, ret);
+    if (channel == NULL)
+        channel = relay->req->pinned_channel_id != 0 ? pick_pinned(&choosing, ret)
+                                                     : pick(&choosing, ret);
     if (channel == NULL) {
         class = nothing_left(&choosing, err);
     } else {
         ret->channel = tg_relay_copy_channel(relay->req->arena, channel);
         ret->provider = tg_provider_find(channel->provider);
         ret->quote = quote_of(relay, choosing.snapshot, channel);
+        tg_relay_list_keys(relay, channel, ret);
     }
     tg_snapshot_release(holder, choosing.snapshot);
     return class;

@@ -4,6 +4,7 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/classify.c fcgi-app/relay/classify.h \
 	fcgi-app/relay/key_verdict.c fcgi-app/relay/key_verdict.h \
 	fcgi-app/relay/key_words.c \
+	fcgi-app/relay/keys.c fcgi-app/relay/keys.h \
 	fcgi-app/relay/wait.c fcgi-app/relay/wait.h \
 	fcgi-app/relay/retry.c fcgi-app/relay/retry.h \
 	fcgi-app/relay/events.c \

@@ -3,6 +3,7 @@
  *   attempt.c  the loop over models and calls
  *   choose.c   which channel is next, copied out of the snapshot
  *   health.c   what a call says about its channel: breaker, side effects
+ *   keys.c     which key of it is used, and what the call says about the key
  *   events.c   the record of every call
  *   ask.c      calls beside it, for a test or a count
  *   outcome.c  who pays (R1-R3), what the client is told
@@ -12,6 +13,7 @@
 #ifndef TOLLGATE_RELAY_RELAY_H
 #define TOLLGATE_RELAY_RELAY_H
 
+#include "fcgi-app/relay/keys.h"
 #include "fcgi-app/relay/retry.h"
 #include "fcgi-app/route/breaker.h"
 #include "fcgi-app/route/select.h"
@@ -32,6 +34,7 @@ struct tg_relay {
     size_t tried_count, tried_cap;
     int failed; /* of them, in this group: the tier index */
     int repeats; /* calls to channels that had failed before */
+    struct tg_key_memory keys;
 };
 
 /* A channel for one attempt; everything is copied into the arena. */
@@ -43,7 +46,8 @@ struct tg_choice {
     int tier;
     bool repeated; /* it has failed before in this request */
     size_t channels_left, channels_all, channels_resting; /* resting: breaker */
-    size_t other_keys; /* usable ones of the channel besides the one that is used */
+    size_t other_keys; /* open ones of the channel besides the one that is used */
+    struct tg_key_list *keys;
 };
 
 /* Errors: TG_CLASS_NO_CHANNEL, also when the next group is to be looked at; TG_CLASS_OVERLOAD

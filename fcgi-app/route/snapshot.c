@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "fcgi-app/route/key_keeper.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static bool listen_slice(struct tg_snapshot_holder *holder)
     if (holder->listener == NULL)
         return false;
     if (tg_kv_listener_wait(holder->listener, SLICE_US, &got, message, sizeof message) == TG_OK)
-        return got;
+        return got && (holder->conf.keys == NULL || !tg_key_told(holder->conf.keys, message));
     tg_kv_listener_free(holder->listener);
     holder->listener = NULL;
     return false;

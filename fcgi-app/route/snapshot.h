@@ -14,8 +14,10 @@
 #include "common/crypto/secrets.h"
 #include "common/redis/kv.h"
 #include "common/store/routing.h"
+#include "fcgi-app/route/key_board.h"
 
 struct tg_snapshot;
+struct tg_zone;
 struct tg_snapshot_holder;
 
 struct tg_snapshot_conf {
@@ -27,6 +29,7 @@ struct tg_snapshot_conf {
      * that the same messages speak of. NULL is fine. */
     void (*changed)(void *context);
     void *context;
+    struct tg_key_board *keys; /* hears what messages say about keys; NULL is fine */
 };
 /* Starts the refresher thread; the first build is made before it returns when MySQL answers. */
 enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
@@ -41,7 +44,19 @@ void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snap
 int64_t tg_snapshot_age_us(struct tg_snapshot_holder *holder) non_null(1); /* -1: none yet */
 int64_t tg_snapshot_version(const struct tg_snapshot *snapshot) non_null(1);
 
-/* A channel with its opened key, as a request copies it. */
+/* A key of a channel, opened. State and use are those of the row: the board knows newer ones. */
+struct tg_channel_key {
+    int64_t id;
+    const char *key, *hint;
+    struct tg_key_seen row;
+    enum tg_cap_unit cap_unit;
+    int64_t cap, used, used_since_s;
+    int reset_hour;
+    const struct tg_zone *zone;
+};
+
+/* A channel with the key that was chosen, as a request copies it. In the snapshot that is the
+ * first key, and "keys" has them all, by position. */
 struct tg_channel {
     int64_t id, priority, weight;
     const char *name, *provider, *base_url, *organisation, *proxy;
@@ -49,7 +64,10 @@ struct tg_channel {
     bool bill_upstream, auto_disable;
     const char *model_mapping; /* JSON object, "" for none */
     int64_t key_id;
-    const char *key, *key_hint;
+    const char *key, *key_hint; /* "": it has none */
+    enum tg_key_mode key_mode;
+    const struct tg_channel_key *keys; /* NULL in a copy */
+    size_t key_count;
 };
 
 struct tg_ability {

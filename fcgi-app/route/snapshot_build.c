@@ -1,6 +1,7 @@
 #include "fcgi-app/route/snapshot_build.h"
 
 #include "common/base/log.h"
+#include "common/base/zone.h"
 #include "common/conf/units.h"
 #include "common/json/scan.h"
 
@@ -59,6 +60,7 @@ static struct tg_channel channel_of(const struct tg_channel_row *row)
         .model_mapping = row->model_mapping,
         .key = "",
         .key_hint = "",
+        .key_mode = tg_key_mode_read(row->key_mode),
     };
 }
 
@@ -72,7 +74,46 @@ static struct tg_channel *channel_at(const struct tg_snapshot *snapshot, int64_t
                    by_channel_id);
 }
 
-/* The first key of a channel that opens is the one that is used. */
+/* Zones are few: most keys share one. A zone that is gone from the system counts as UTC. */
+static const struct tg_zone *zone_of(struct tg_snapshot *snapshot, const char *name)
+{
+    struct tg_error err;
+    struct tg_zone *zone;
+
+    for (size_t i = 0; i < snapshot->zone_count; i++)
+        if (strcmp(snapshot->zone_names[i], name) == 0)
+            return snapshot->zones[i];
+    if (tg_zone_load(name, &zone, &err) != TG_OK) {
+        tg_log(TG_LOG_ERROR, "route", "%s: %s; UTC is used", name, err.message);
+        tg_assert(tg_zone_load("UTC", &zone, &err) == TG_OK);
+    }
+    snapshot->zone_names[snapshot->zone_count] = name;
+    snapshot->zones[snapshot->zone_count++] = zone;
+    return zone;
+}
+
+static struct tg_channel_key key_of(struct tg_snapshot *snapshot,
+                                    const struct tg_channel_key_row *row, const char *key)
+{
+    struct tg_channel_key made = {
+        .id = row->id,
+        .key = key,
+        .hint = row->hint,
+        .row = {.event = row->state_event, .until_s = row->state_until_us / 1000000},
+        .cap_unit = tg_cap_unit_read(row->cap_unit),
+        .cap = row->cap_value,
+        .used = row->used,
+        .used_since_s = row->used_since_us / 1000000,
+        .reset_hour = (int)row->reset_hour,
+        .zone = zone_of(snapshot, row->reset_zone),
+    };
+
+    if (!tg_key_state_read(row->state, &made.row.state))
+        made.row.state = TG_KEY_DISABLED; /* a word of another version */
+    return made;
+}
+
+/* A key that does not open is left out, and the loss is logged. */
 static void open_key(struct tg_snapshot *snapshot, const struct tg_channel_key_row *row,
                      const struct tg_secrets *secrets)
 {
@@ -81,24 +122,54 @@ static void open_key(struct tg_snapshot *snapshot, const struct tg_channel_key_r
     struct tg_error err;
     struct tg_buf key;
 
-    if (channel == NULL || channel->key[0] != '\0')
+    if (channel == NULL)
         return;
     tg_channel_key_aad(row->id, aad);
     tg_buf_init(&key, 0);
-    if (tg_unseal(secrets->seal_private, aad, row->sealed, &key, &err) == TG_OK) {
-        channel->key_id = row->id;
-        channel->key = tg_arena_strndup(snapshot->arena, tg_buf_text(&key), key.len);
-        channel->key_hint = row->hint;
-    } else {
+    if (tg_unseal(secrets->seal_private, aad, row->sealed, &key, &err) == TG_OK)
+        snapshot->keys[snapshot->key_count++] = key_of(
+            snapshot, row, tg_arena_strndup(snapshot->arena, tg_buf_text(&key), key.len));
+    else
         tg_log(TG_LOG_ERROR, "route", "channel %lld: key %lld cannot be opened (%s)",
                (long long)row->channel_id, (long long)row->id, err.code);
-    }
     if (key.len > 0)
         tg_wipe(key.data, key.len);
     tg_buf_done(&key);
 }
 
-static void build_channels(struct tg_snapshot *snapshot, const struct tg_routing_rows *rows,
+static int by_position(const void *left, const void *right)
+{
+    const struct tg_channel_key_row *a = left, *b = right;
+    int order = compare_ids(a->channel_id, b->channel_id);
+
+    return order != 0 ? order : compare_ids(a->position, b->position);
+}
+
+static void build_keys(struct tg_snapshot *snapshot, struct tg_routing_rows *rows,
+                       const struct tg_secrets *secrets)
+{
+    snapshot->keys = tg_arena_calloc(snapshot->arena, rows->key_count, sizeof *snapshot->keys);
+    snapshot->zones = tg_arena_calloc(snapshot->arena, rows->key_count, sizeof(void *));
+    snapshot->zone_names = tg_arena_calloc(snapshot->arena, rows->key_count, sizeof(char *));
+    if (rows->key_count > 0)
+        qsort(rows->keys, rows->key_count, sizeof *rows->keys, by_position);
+    for (size_t i = 0; i < rows->key_count; i++) {
+        struct tg_channel *channel = channel_at(snapshot, rows->keys[i].channel_id);
+        size_t before = snapshot->key_count;
+
+        open_key(snapshot, &rows->keys[i], secrets);
+        if (snapshot->key_count == before)
+            continue;
+        if (channel->key_count++ > 0)
+            continue;
+        channel->keys = &snapshot->keys[before];
+        channel->key_id = channel->keys->id;
+        channel->key = channel->keys->key;
+        channel->key_hint = channel->keys->hint;
+    }
+}
+
+static void build_channels(struct tg_snapshot *snapshot, struct tg_routing_rows *rows,
                            const struct tg_secrets *secrets)
 {
     snapshot->channel_count = rows->channel_count;
@@ -109,8 +180,7 @@ static void build_channels(struct tg_snapshot *snapshot, const struct tg_routing
     if (rows->channel_count > 0)
         qsort(snapshot->channels, snapshot->channel_count, sizeof *snapshot->channels,
               by_channel_id);
-    for (size_t i = 0; i < rows->key_count; i++)
-        open_key(snapshot, &rows->keys[i], secrets);
+    build_keys(snapshot, rows, secrets);
 }
 
 /* --- the index group -> model -> channels -------------------------------------------------- */
@@ -273,11 +343,12 @@ void tg_snapshot_free(struct tg_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return;
-    for (size_t i = 0; i < snapshot->channel_count; i++)
-        if (snapshot->channels[i].key[0] != '\0') {
-            char *key = (char *)(uintptr_t)snapshot->channels[i].key;
+    for (size_t i = 0; i < snapshot->key_count; i++) {
+        char *key = (char *)(uintptr_t)snapshot->keys[i].key;
 
-            tg_wipe(key, strlen(key));
-        }
+        tg_wipe(key, strlen(key));
+    }
+    for (size_t i = 0; i < snapshot->zone_count; i++)
+        tg_zone_free(snapshot->zones[i]);
     tg_arena_free(snapshot->arena);
 }

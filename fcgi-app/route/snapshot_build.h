@@ -24,6 +24,11 @@ struct tg_snapshot {
     int references; /* under the holder's lock */
     struct tg_channel *channels; /* by id */
     size_t channel_count;
+    struct tg_channel_key *keys; /* of one channel side by side, by position */
+    size_t key_count;
+    struct tg_zone **zones; /* each once */
+    const char **zone_names;
+    size_t zone_count;
     struct tg_route *routes; /* by group, then model */
     size_t route_count;
     struct tg_route **slots; /* exact names: open addressing, slot_count is a power of two */

@@ -44,8 +44,8 @@ static bool on_headers(void *context, int status, const struct tg_http_answer *a
     tg_passed_take(transfer->req, answer);
     if (status < 200 || status > 299) {
         transfer->take = TG_TAKE_ERROR;
-        transfer->retry_after_ms = copy_header(transfer, answer, "retry-after-ms");
-        transfer->retry_after = copy_header(transfer, answer, "retry-after");
+        for (size_t i = 0; i < TG_SIGN__COUNT; i++)
+            transfer->signs[i] = copy_header(transfer, answer, tg_key_sign_names[i]);
         transfer->should_retry = copy_header(transfer, answer, "x-should-retry");
     } else if (transfer->req->stream) {
         transfer->take = is_stream(answer) ? TG_TAKE_STREAM : TG_TAKE_WRONG;
@@ -142,7 +142,8 @@ static void fail_invalid(struct tg_transfer *transfer, const char *message)
 
 static void end_error(struct tg_transfer *transfer)
 {
-    const struct tg_retry_hints hints = {transfer->retry_after_ms, transfer->retry_after,
+    const struct tg_retry_hints hints = {transfer->signs[TG_SIGN_RETRY_AFTER_MS],
+                                         transfer->signs[TG_SIGN_RETRY_AFTER],
                                          transfer->should_retry};
     struct tg_span body = {tg_buf_text(&transfer->body), transfer->body.len};
 

@@ -10,6 +10,7 @@
 #define TOLLGATE_UPSTREAM_TRANSFER_H
 
 #include "fcgi-app/provider/provider.h"
+#include "fcgi-app/relay/key_verdict.h"
 #include "fcgi-app/stream/engine.h"
 
 struct tg_transfer {
@@ -37,7 +38,8 @@ struct tg_transfer {
     enum { TG_TAKE_NOTHING, TG_TAKE_STREAM, TG_TAKE_ANSWER, TG_TAKE_ERROR, TG_TAKE_WRONG } take;
     bool late, too_large;
     size_t most; /* bytes of body that are kept */
-    const char *retry_after_ms, *retry_after, *should_retry;
+    const char *should_retry;
+    const char *signs[TG_SIGN__COUNT]; /* of a refusal: see key_verdict.h */
 };
 
 void tg_transfer_run(struct tg_transfer *transfer) non_null(1);

@@ -106,7 +106,8 @@ static void add_key(struct tg_arena *arena, struct tg_channel_key_row *row, int6
     tg_channel_key_aad(id, aad);
     tg_buf_init(&sealed, 0);
     tg_seal(secrets.seal_public, aad, "sk-upstream", &sealed);
-    *row = (struct tg_channel_key_row){.id = id, .channel_id = id, .hint = "ream"};
+    *row = (struct tg_channel_key_row){.id = id, .channel_id = id, .hint = "ream",
+                                        .state = "active", .cap_unit = "", .reset_zone = "UTC"};
     row->sealed.ptr = tg_arena_strndup(arena, sealed.data, sealed.len);
     row->sealed.len = sealed.len;
     tg_buf_done(&sealed);
@@ -138,6 +139,7 @@ static struct tg_snapshot *snapshot_of(const struct stage *stage)
             .proxy = "",
             .model_mapping = stage->mapping,
             .timeouts = "",
+            .key_mode = "",
         };
         add_key(arena, &rows.keys[i], id);
         rows.abilities[i] =

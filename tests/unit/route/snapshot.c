@@ -22,7 +22,7 @@ static int set_up(void **state)
 
 #define CHANNEL(number)                                                                      \
     {.id = (number), .name = "c" #number, .provider = "openai", .base_url = "https://u/v1",  \
-     .organisation = "", .proxy = "", .model_mapping = "", .timeouts = "",                   \
+     .organisation = "", .proxy = "", .model_mapping = "", .timeouts = "", .key_mode = "",    \
      .priority = (number), .weight = 1}
 #define ABILITY(group, model, channel, priority) {group, model, channel, priority, 1}
 
@@ -49,7 +49,8 @@ static struct tg_channel_key_row sealed_key(struct tg_arena *arena, int64_t id, 
 {
     char aad[TG_KEY_AAD_TEXT];
     struct tg_buf sealed;
-    struct tg_channel_key_row row = {.id = id, .channel_id = channel_id, .hint = "last"};
+    struct tg_channel_key_row row = {.id = id, .channel_id = channel_id, .hint = "last",
+                                     .state = "active", .cap_unit = "", .reset_zone = "UTC"};
 
     tg_channel_key_aad(id, aad);
     tg_buf_init(&sealed, 0);
