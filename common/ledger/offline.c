@@ -41,77 +41,92 @@ static enum tg_ledger_answer translate(enum tg_class class, enum tg_offline_answ
     return TG_LEDGER_UNKNOWN_ACCOUNT;
 }
 
+/* One step, as any of them: a transaction that is repeated when a deadlock undid it. */
+struct offline_call {
+    enum tg_class (*act)(struct tg_db *db, struct offline_call *call, struct tg_error *err);
+    struct tg_offline_hold hold;
+    const struct tg_entry *entry;
+    int64_t plan_id; /* whose money reserve took */
+    enum tg_offline_answer answer;
+};
+
+static enum tg_ledger_answer run(struct tg_ledger *ledger, struct offline_call *call,
+                                 int64_t deadline_at_us, struct tg_error *err)
+{
+    struct tg_db *db;
+    enum tg_class class = tg_db_acquire(ledger->conf.main_db, deadline_at_us, &db, err);
+
+    if (class != TG_OK)
+        return TG_LEDGER_UNAVAILABLE;
+    call->hold.node = ledger->node;
+    call->hold.worker = ledger->conf.worker;
+    call->hold.lease_us = ledger->conf.lease_us;
+    call->hold.allowance_quota = ledger->conf.single ? -1 : ledger->conf.allowance_quota;
+    for (int i = 0; i == 0 || (i < TRIES && worth_a_repeat(class, err)); i++)
+        class = call->act(db, call, err);
+    tg_db_release(db);
+    return translate(class, call->answer, err);
+}
+
+static enum tg_class reserve_once(struct tg_db *db, struct offline_call *call,
+                                  struct tg_error *err)
+{
+    return tg_offline_reserve(db, &call->hold, &call->answer, &call->plan_id, err);
+}
+
+static enum tg_class extend_once(struct tg_db *db, struct offline_call *call,
+                                 struct tg_error *err)
+{
+    return tg_offline_extend(db, &call->hold, &call->answer, err);
+}
+
+static enum tg_class settle_once(struct tg_db *db, struct offline_call *call,
+                                 struct tg_error *err)
+{
+    return tg_offline_settle(db, call->entry, call->hold.node, &call->answer, err);
+}
+
 enum tg_ledger_answer tg_offline_step_reserve(struct tg_ledger *ledger,
                                               const struct tg_reserve *reserve,
                                               int64_t deadline_at_us,
                                               struct tg_funding *ret_funding,
                                               struct tg_error *err)
 {
-    const struct tg_offline_hold hold = {
-        .request_id = reserve->request_id,
-        .user_id = reserve->user_id,
-        .token_id = reserve->token_id,
-        .funding = reserve->funding,
-        .funding_count = reserve->funding_count,
-        .amount_quota = reserve->amount_quota,
-        .authver = reserve->authver,
-        .node = ledger->node,
-        .worker = ledger->conf.worker,
-        .lease_us = ledger->conf.lease_us,
-        .allowance_quota = ledger->conf.single ? -1 : ledger->conf.allowance_quota,
-    };
-    enum tg_offline_answer answer = TG_OFFLINE_OK;
-    struct tg_db *db;
-    enum tg_class class = tg_db_acquire(ledger->conf.main_db, deadline_at_us, &db, err);
+    struct offline_call call = {.act = reserve_once,
+                                .plan_id = ret_funding->plan_id,
+                                .hold = {.request_id = reserve->request_id,
+                                         .user_id = reserve->user_id,
+                                         .token_id = reserve->token_id,
+                                         .funding = reserve->funding,
+                                         .funding_count = reserve->funding_count,
+                                         .amount_quota = reserve->amount_quota,
+                                         .authver = reserve->authver}};
+    enum tg_ledger_answer answer = run(ledger, &call, deadline_at_us, err);
 
-    if (class != TG_OK)
-        return TG_LEDGER_UNAVAILABLE;
-    for (int i = 0; i == 0 || (i < TRIES && worth_a_repeat(class, err)); i++)
-        class = tg_offline_reserve(db, &hold, &answer, &ret_funding->plan_id, err);
-    tg_db_release(db);
-    return translate(class, answer, err);
+    ret_funding->plan_id = call.plan_id;
+    return answer;
 }
 
 enum tg_ledger_answer tg_offline_step_extend(struct tg_ledger *ledger,
                                              const struct tg_extend *extend,
                                              int64_t deadline_at_us, struct tg_error *err)
 {
-    const struct tg_offline_hold hold = {
-        .request_id = extend->request_id,
-        .user_id = extend->user_id,
-        .token_id = extend->token_id,
-        .amount_quota = extend->amount_quota,
-        .earned_quota = extend->earned_quota,
-        .node = ledger->node,
-        .worker = ledger->conf.worker,
-        .lease_us = ledger->conf.lease_us,
-        .allowance_quota = ledger->conf.single ? -1 : ledger->conf.allowance_quota,
-        .refuse_when_short = extend->refuse_when_short,
-    };
-    enum tg_offline_answer answer = TG_OFFLINE_OK;
-    struct tg_db *db;
-    enum tg_class class = tg_db_acquire(ledger->conf.main_db, deadline_at_us, &db, err);
+    struct offline_call call = {.act = extend_once,
+                                .hold = {.request_id = extend->request_id,
+                                         .user_id = extend->user_id,
+                                         .token_id = extend->token_id,
+                                         .amount_quota = extend->amount_quota,
+                                         .earned_quota = extend->earned_quota,
+                                         .refuse_when_short = extend->refuse_when_short}};
 
-    if (class != TG_OK)
-        return TG_LEDGER_UNAVAILABLE;
-    for (int i = 0; i == 0 || (i < TRIES && worth_a_repeat(class, err)); i++)
-        class = tg_offline_extend(db, &hold, &answer, err);
-    tg_db_release(db);
-    return translate(class, answer, err);
+    return run(ledger, &call, deadline_at_us, err);
 }
 
 enum tg_ledger_answer tg_offline_step_settle(struct tg_ledger *ledger,
                                              const struct tg_entry *entry,
                                              int64_t deadline_at_us, struct tg_error *err)
 {
-    enum tg_offline_answer answer = TG_OFFLINE_OK;
-    struct tg_db *db;
-    enum tg_class class = tg_db_acquire(ledger->conf.main_db, deadline_at_us, &db, err);
+    struct offline_call call = {.act = settle_once, .entry = entry};
 
-    if (class != TG_OK)
-        return TG_LEDGER_UNAVAILABLE;
-    for (int i = 0; i == 0 || (i < TRIES && worth_a_repeat(class, err)); i++)
-        class = tg_offline_settle(db, entry, ledger->node, &answer, err);
-    tg_db_release(db);
-    return translate(class, answer, err);
+    return run(ledger, &call, deadline_at_us, err);
 }

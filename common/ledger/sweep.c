@@ -30,6 +30,23 @@ static bool nobody_can_settle(const struct tg_sweep *sweep, const char *node, in
     return false;
 }
 
+/* A Redis that lost its last seconds may have forgotten what MySQL heard at the last lapse. */
+static enum tg_class remember_earned(const struct tg_sweep *sweep, struct tg_hold *const *holds,
+                                     size_t count, struct tg_arena *arena)
+{
+    struct tg_id *ids = tg_arena_calloc(arena, count + 1, sizeof *ids);
+    int64_t *earned = tg_arena_calloc(arena, count + 1, sizeof *earned);
+    enum tg_class class = TG_OK;
+
+    for (size_t i = 0; i < count; i++)
+        ids[i] = holds[i]->request_id;
+    if (count > 0)
+        class = tg_lapse_earned(sweep->replay->db, ids, count, earned, sweep->replay->err);
+    for (size_t i = 0; class == TG_OK && i < count; i++)
+        holds[i]->earned_quota = TG_MAX(holds[i]->earned_quota, earned[i]);
+    return class;
+}
+
 /* What is left of the request: who, and what the stream had earned at its last renewal. */
 static const struct tg_entry *expire(const struct tg_hold *hold, struct tg_arena *arena)
 {
@@ -51,12 +68,18 @@ static const struct tg_entry *expire(const struct tg_hold *hold, struct tg_arena
     return entry;
 }
 
-static enum tg_class end_all(const struct tg_sweep *sweep, struct tg_replay_item *items,
+static enum tg_class end_all(const struct tg_sweep *sweep, struct tg_hold *const *holds,
                              size_t count, struct tg_swept *ret)
 {
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_replay_item *items = tg_arena_calloc(arena, count + 1, sizeof *items);
     char id[TG_ID_TEXT];
-    enum tg_class class = tg_replay_run(sweep->replay, items, count);
+    enum tg_class class = remember_earned(sweep, holds, count, arena);
 
+    for (size_t i = 0; class == TG_OK && i < count; i++)
+        items[i].entry = expire(holds[i], arena);
+    if (class == TG_OK)
+        class = tg_replay_run(sweep->replay, items, count);
     for (size_t i = 0; i < count; i++) {
         if (items[i].fate != TG_REPLAY_TOLD)
             continue;
@@ -66,6 +89,7 @@ static enum tg_class end_all(const struct tg_sweep *sweep, struct tg_replay_item
                "request %s ended as expired: its worker is dead, %lld quota had been earned", id,
                (long long)items[i].entry->amount_quota);
     }
+    tg_arena_free(arena);
     return class;
 }
 
@@ -104,13 +128,12 @@ enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t ep
 {
     struct tg_shard_call call = call_of(sweep, shard, epoch);
     struct tg_arena *arena = tg_arena_new();
-    struct tg_replay_item *items;
-    struct tg_hold *holds;
+    struct tg_hold *holds, **over;
     size_t count, ending = 0;
     enum tg_class class = tg_shard_holds(&call, arena, &holds, &count);
 
     *ret = (struct tg_swept){0};
-    items = tg_arena_calloc(arena, class == TG_OK ? count + 1 : 1, sizeof *items);
+    over = tg_arena_calloc(arena, class == TG_OK ? count + 1 : 1, sizeof(void *));
     for (size_t i = 0; class == TG_OK && i < count; i++) {
         struct tg_hold *hold = &holds[i];
 
@@ -119,11 +142,11 @@ enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t ep
             class = lapse(sweep, &call, hold, ret);
         } else if (hold->lapsed && nobody_can_settle(sweep, hold->node, hold->worker)) {
             class = note_unsettled(sweep, hold);
-            items[ending++].entry = expire(hold, arena);
+            over[ending++] = hold;
         }
     }
     if (class == TG_OK && ending > 0)
-        class = end_all(sweep, items, ending, ret);
+        class = end_all(sweep, over, ending, ret);
     tg_arena_free(arena);
     return class;
 }

@@ -1,5 +1,6 @@
 #include "common/store/doubt.h"
 
+#include "common/store/ids.h"
 #include "common/store/read.h"
 
 #include <string.h>
@@ -68,11 +69,41 @@ enum tg_class tg_doubt_accept(struct tg_db *db, int64_t id, bool *ret_was_there,
 enum tg_class tg_lapse_note(struct tg_db *db, const struct tg_id *request_id,
                             int64_t earned_quota, struct tg_error *err)
 {
-    static const char sql[] = "REPLACE INTO ledger_lapse (request_id, earned_quota) VALUES (?, ?)";
+    static const char sql[] =
+        "INSERT INTO ledger_lapse (request_id, earned_quota) VALUES (?, ?) ON DUPLICATE KEY UPDATE"
+        " earned_quota = GREATEST(ledger_lapse.earned_quota, VALUES(earned_quota))";
     const struct tg_db_value values[] = {TG_DB_B(request_id->bytes, TG_ID_BYTES),
                                          TG_DB_I(earned_quota)};
 
     return tg_db_run(db, sql, values, 2, err);
+}
+
+enum tg_class tg_lapse_earned(struct tg_db *db, const struct tg_id *ids, size_t count,
+                              int64_t *ret, struct tg_error *err)
+{
+    static const char sql[] =
+        "SELECT e.n, l.earned_quota FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY,"
+        " entry CHAR(36) PATH '$')) AS e STRAIGHT_JOIN ledger_lapse l"
+        " ON l.request_id = UNHEX(REPLACE(e.entry, '-', ''))";
+    struct tg_db_value values[1];
+    struct tg_db_rows *rows;
+    struct tg_buf json;
+    enum tg_class class;
+
+    tg_buf_init(&json, 0);
+    for (size_t i = 0; i < count; i++)
+        tg_ids_add(&json, &ids[i]);
+    tg_ids_end(&json);
+    values[0] = TG_DB_S(tg_buf_text(&json));
+    class = tg_db_select(db, sql, values, 1, &rows);
+    if (class == TG_OK) {
+        while (tg_db_next(rows))
+            ret[tg_db_int(rows, 0) - 1] = tg_db_int(rows, 1);
+        tg_db_rows_free(rows);
+    }
+    class = tg_store_failed(db, class, err);
+    tg_buf_done(&json);
+    return class;
 }
 
 enum tg_class tg_lapse_trim(struct tg_db *db, struct tg_error *err)

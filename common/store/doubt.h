@@ -34,9 +34,12 @@ enum tg_class tg_doubt_list(struct tg_db *db, struct tg_arena *arena, int most,
 enum tg_class tg_doubt_accept(struct tg_db *db, int64_t id, bool *ret_was_there,
                               struct tg_error *err) must_check non_null(1, 3);
 
-/* The last lapse of a request counts. */
+/* The most that was ever earned counts: a Redis that lost its last seconds may say less. */
 enum tg_class tg_lapse_note(struct tg_db *db, const struct tg_id *request_id,
                             int64_t earned_quota, struct tg_error *err) must_check non_null(1, 2);
+/* Fills ret[i] for the requests that lapsed, and leaves the others alone. */
+enum tg_class tg_lapse_earned(struct tg_db *db, const struct tg_id *ids, size_t count,
+                              int64_t *ret, struct tg_error *err) must_check non_null(1, 2, 4);
 /* Drops what is older than entries are kept. */
 enum tg_class tg_lapse_trim(struct tg_db *db, struct tg_error *err) must_check non_null(1);
 

@@ -49,6 +49,7 @@ static int morning(void **state)
 /* What may be left out, or done twice. */
 struct mistakes {
     bool no_settle, no_line, line_lost, refund_twice, no_entry, applied_twice, dies;
+    bool earned_lost;      /* by Redis, behind the lapse */
     bool earned_forgotten; /* by the sweep */
 };
 
@@ -118,13 +119,33 @@ static void apply_again(void)
     site_apply(site, 1);
 }
 
-static void forget_earned(void)
+static void lose_earned(void)
 {
     test_redis_say(site->redis, "EVAL",
                    "local all = redis.call('HGETALL', KEYS[1]) for i = 2, #all, 2 do"
                    " redis.call('HSET', KEYS[1], all[i - 1],"
                    " (all[i]:gsub('^(%S+ %S+ %S+ %S+) %S+', '%1 0'))) end return 1",
                    "1", "tg:{s01}:holds", NULL);
+}
+
+/* What a sweep would do that ends a request with nothing. */
+static void expire_for_nothing(void)
+{
+    const struct tg_shard_call call = {.kv = site->kv,
+                                       .shard = 1,
+                                       .deadline_at_us = tg_now_us() + PATIENCE_US,
+                                       .err = &site->err};
+    struct tg_arena *arena = tg_arena_new();
+    struct tg_hold *holds;
+    struct tg_entry entry = *books_charge(1, 0);
+    size_t count;
+
+    assert_int_equal(tg_shard_holds(&call, arena, &holds, &count), TG_OK);
+    assert_int_equal(count, 1);
+    entry.id = holds[0].request_id;
+    entry.kind = TG_ENTRY_EXPIRED;
+    site_settle(site, &entry);
+    tg_arena_free(arena);
 }
 
 /* The worker ends, in order unless it died; what it wrote is told, then what it held is ended. */
@@ -147,8 +168,10 @@ static void evening(const struct mistakes *mistakes)
         tg_clock_sleep_us(2000); /* leases are of a millisecond */
         assert_int_equal(tg_sweep_shard(&sweep, 1, site_epoch(site, 1), &swept), TG_OK);
         site_apply(site, 1);
-        if (mistakes->earned_forgotten && i == 0) /* lapsed, and not ended yet */
-            forget_earned();
+        if (mistakes->earned_lost && i == 0) /* lapsed, and not ended yet */
+            lose_earned();
+        if (mistakes->earned_forgotten && i == 0)
+            expire_for_nothing();
     }
     assert_true(clear);
     assert_int_equal(tg_log_batch_move(site->books->main_db, site->books->log_db, 100, &moved,
@@ -304,6 +327,16 @@ static void an_entry_applied_twice(void **state)
     assert_true(has_line(report, "redis"));
 }
 
+static void what_redis_lost_of_a_lapsed_hold_is_known(void **state)
+{
+    const struct tg_audit_report *report =
+        day(&(struct mistakes){.dies = true, .earned_lost = true});
+
+    (void)state;
+    assert_true(report->clean);
+    assert_int_equal(report->charged_quota, served);
+}
+
 /* A sweep that forgets what the stream had earned. */
 static void earned_forgotten_by_a_sweep(void **state)
 {
@@ -329,6 +362,7 @@ int main(void)
         cmocka_unit_test_setup(a_refund_twice, morning),
         cmocka_unit_test_setup(a_dropped_journal_entry, morning),
         cmocka_unit_test_setup(an_entry_applied_twice, morning),
+        cmocka_unit_test_setup(what_redis_lost_of_a_lapsed_hold_is_known, morning),
         cmocka_unit_test_setup(earned_forgotten_by_a_sweep, morning),
     };
 
