@@ -12,6 +12,7 @@ libcommon_a_SOURCES += \
 	common/store/group.c common/store/group.h \
 	common/store/credit.c common/store/credit.h \
 	common/store/option.c common/store/option.h \
+	common/store/overlay.c common/store/overlay.h \
 	common/store/view.c common/store/view.h \
 	common/store/credential.c common/store/credential.h \
 	common/store/routing.c common/store/routing.h \

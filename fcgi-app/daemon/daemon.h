@@ -23,7 +23,7 @@
 enum daemon_area { AREA_SHARDS, AREA_RECORDS, AREA_REPLAY, AREA_JOBS, AREA_COUNT };
 
 struct daemon {
-    const struct tg_conf *conf;
+    struct tg_conf *_Atomic conf; /* the one in force: load it, read it, and let it go */
     char node[TG_NODE_TEXT];
     struct tg_db_pool *main_pool, *log_pool;
     struct tg_kv_pool *kv_pool;

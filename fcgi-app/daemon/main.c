@@ -1,8 +1,10 @@
 /* tollgate-ledger: the journal into the books, and everything that keeps them whole. */
 #include "fcgi-app/daemon/daemon.h"
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/conf/node.h"
+#include "fcgi-app/daemon/settings.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -158,20 +160,34 @@ static bool all_on(struct daemon *daemon)
     return true;
 }
 
-/* Until a signal to end: says once that all shards are on; SIGHUP reopens the log. */
-static void watch(struct daemon *daemon, const sigset_t *signals)
+/* SIGHUP, or it is time to look at the options table. */
+static void renew(struct daemon *daemon, struct daemon_settings *settings, bool whole)
 {
-    static const struct timespec soon = {.tv_nsec = 50000000}, later = {.tv_sec = 5};
+    struct tg_error err;
+
+    daemon_settings_look(settings, whole);
+    if (whole && open_log(daemon->conf, &err) != TG_OK)
+        tg_log_error(TG_LOG_ERROR, "log", &err);
+}
+
+/* Until a signal to end: says once that all shards are on, and keeps the settings new. */
+static void watch(struct daemon *daemon, struct daemon_settings *settings,
+                  const sigset_t *signals)
+{
+    static const struct timespec soon = {.tv_nsec = 50000000}, later = {.tv_sec = 1};
+    int64_t looked_at_us = tg_now_us();
     bool ready = false;
 
     for (;;) {
         int got = sigtimedwait(signals, NULL, ready ? &later : &soon);
-        struct tg_error err;
+        int64_t every_us = tg_conf_int(daemon->conf, TG_OPTION_SNAPSHOT_INTERVAL);
 
         if (got == SIGTERM || got == SIGINT)
             return;
-        if (got == SIGHUP && open_log(daemon->conf, &err) != TG_OK)
-            tg_log_error(TG_LOG_ERROR, "log", &err);
+        if (got == SIGHUP || tg_now_us() - looked_at_us >= every_us) {
+            renew(daemon, settings, got == SIGHUP);
+            looked_at_us = tg_now_us();
+        }
         if (!ready && all_on(daemon)) {
             ready = true;
             tg_log(TG_LOG_INFO, "tollgate-ledger", "ready");
@@ -179,7 +195,8 @@ static void watch(struct daemon *daemon, const sigset_t *signals)
     }
 }
 
-static void run_threads(struct daemon *daemon, const sigset_t *signals)
+static void run_threads(struct daemon *daemon, struct daemon_settings *settings,
+                        const sigset_t *signals)
 {
     static void *(*const others[])(void *) = {daemon_records_thread, daemon_replay_thread,
                                               daemon_jobs_thread};
@@ -193,7 +210,7 @@ static void run_threads(struct daemon *daemon, const sigset_t *signals)
     }
     for (size_t i = 0; i < TG_COUNT_OF(others); i++)
         tg_assert(pthread_create(&threads[count++], NULL, others[i], daemon) == 0);
-    watch(daemon, signals);
+    watch(daemon, settings, signals);
     daemon_stop(daemon);
     for (size_t i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
@@ -226,7 +243,7 @@ int main(int argc, char **argv)
 {
     struct daemon daemon = {0};
     struct arguments arguments;
-    struct tg_conf *conf = NULL;
+    struct daemon_settings *settings;
     struct tg_error err;
     sigset_t signals;
     int code = read_arguments(argc, argv, &arguments);
@@ -236,17 +253,17 @@ int main(int argc, char **argv)
         return code;
     init_stop(&daemon);
     block_signals(&signals);
-    class = tg_conf_load(arguments.conf_path, NULL, 0, &conf, &err);
-    daemon.conf = conf;
+    settings = daemon_settings_new(&daemon, arguments.conf_path, &err);
+    class = settings != NULL ? open_all(&daemon, &err) : err.class;
     if (class == TG_OK)
-        class = open_all(&daemon, &err);
+        daemon_settings_look(settings, false);
     if (class == TG_OK && arguments.once)
         class = daemon_once(&daemon, &err);
     else if (class == TG_OK)
-        run_threads(&daemon, &signals);
+        run_threads(&daemon, settings, &signals);
     if (class != TG_OK)
         fprintf(stderr, "tollgate-ledger: %s\n", err.message);
     close_all(&daemon);
-    tg_conf_free(conf);
+    daemon_settings_free(settings);
     return class == TG_OK ? 0 : 1;
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 
 import pytest
 from harness.checks import is_ok
@@ -52,6 +53,37 @@ def test_a_worker_that_starts_knows_them(options: Stack, account: Account) -> No
     options.gateway.restart()
     for _ in range(12):
         assert account.chat(text="x" * 2000).status == 413
+
+
+def test_the_daemon_knows_them_and_reads_its_file_again(options: Stack) -> None:
+    ledger = options.ledger.process
+
+    def said(line: str, action: Callable[[], None]) -> None:
+        offset = ledger.log_size()
+        action()
+        eventually(line, lambda: ledger.log_contains(line, offset), 30)
+
+    options.site.ctl("config", "set", "records.keep_months", "20")
+    said("1 of them from the options table", options.ledger.restart)
+    ctl = options.site.ctl
+    said("0 of them from", lambda: ctl("config", "reset", "records.keep_months"))
+    said("1 of them from", lambda: ctl("config", "set", "records.keep_months", "30"))
+    options.site.write_conf(ledger__batch=10)
+    said("1 of them from", lambda: ledger.signal(signal.SIGHUP))
+    options.site.write_conf()
+    said("1 of them from", lambda: ledger.signal(signal.SIGHUP))
+
+
+@pytest.mark.complains("conf")
+def test_a_daemon_that_reads_a_broken_file_keeps_what_it_has(options: Stack) -> None:
+    ledger = options.ledger.process
+    try:
+        options.site.write_conf(ledger__batch=0)
+        ledger.signal(signal.SIGHUP)
+        eventually("it is said", lambda: ledger.log_contains("ledger.batch"), 30)
+    finally:
+        options.site.write_conf()
+    assert ledger.running
 
 
 @pytest.mark.parametrize(
