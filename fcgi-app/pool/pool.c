@@ -21,24 +21,28 @@ enum { STACK_BYTES = 1024 * 1024 };
 #else
 enum { STACK_BYTES = 256 * 1024 };
 #endif
-enum { NO_DESCRIPTORS_REST_US = 100000 };
+enum { NO_DESCRIPTORS_REST_US = 100000, LEADERS_MOST = 8 };
 
 struct thread {
     struct tg_pool *pool;
     pthread_t id;
     sem_t turn;           /* posted once with the lead, and once when draining */
-    atomic_bool leads;    /* was given the lead */
+    atomic_bool leads;    /* was given a post */
+    int post;             /* where it leads */
     struct thread *below; /* in the stack of followers, or in the list of ended threads */
 };
 
 struct tg_pool {
     struct tg_pool_conf conf;
     int stop_fd; /* readable once draining */
-    int wait_fd; /* epoll of the listening socket and stop_fd, for the leader */
+    /* An epoll of the listening socket and stop_fd for each leader. The kernel wakes one of those
+     * that somebody waits on for each connection, the first one first. */
+    int posts[LEADERS_MOST];
+    bool taken[LEADERS_MOST];
     pthread_mutex_t lock;
     pthread_cond_t empty;
-    bool draining, has_leader;
-    int threads, waiting, most_ever;
+    bool draining;
+    int leaders, threads, waiting, most_ever;
     struct thread *followers; /* top first */
     struct thread *ended;     /* to be joined */
 };
@@ -96,19 +100,36 @@ static bool spawn(struct tg_pool *pool)
     return true;
 }
 
-/* Lets the warmest follower lead, or a new thread when there is none. */
-static void hand_lead_on(struct tg_pool *pool, const struct tg_pool_limits *limits)
+/* Under the lock: the first free post. */
+static void take_post(struct tg_pool *pool, struct thread *thread)
 {
-    struct thread *next;
+    int post = 0;
+
+    while (pool->taken[post])
+        post++;
+    pool->taken[post] = true;
+    pool->leaders++;
+    thread->post = post;
+    thread->leads = true;
+}
+
+/* Leaves the post. When nobody else leads, the warmest follower does, or a new thread when there
+ * is none. */
+static void hand_lead_on(struct tg_pool *pool, struct thread *self,
+                         const struct tg_pool_limits *limits)
+{
+    struct thread *next = NULL;
 
     pthread_mutex_lock(&pool->lock);
-    next = pool->draining ? NULL : pool->followers;
-    pool->has_leader = next != NULL;
+    pool->taken[self->post] = false;
+    pool->leaders--;
+    if (pool->leaders == 0 && !pool->draining)
+        next = pool->followers;
     if (next != NULL) {
         pool->followers = next->below;
         pool->waiting--;
-        next->leads = true;
-    } else if (!pool->draining && pool->threads < limits->threads_most) {
+        take_post(pool, next);
+    } else if (pool->leaders == 0 && !pool->draining && pool->threads < limits->threads_most) {
         (void)spawn(pool);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -128,14 +149,22 @@ static void leave_stack(struct tg_pool *pool, struct thread *thread)
 
 enum place { LEADS, FOLLOWS, ENDS };
 
-/* Under the lock: leads when nobody does, else joins the followers. */
-static enum place find_place(struct tg_pool *pool, struct thread *self)
+/* Leaders do not end, and with the spare followers there are as many idle threads as wanted. */
+static int leaders_most(const struct tg_pool_limits *limits)
 {
-    enum place place = pool->draining ? ENDS : pool->has_leader ? FOLLOWS : LEADS;
+    return TG_MIN(limits->threads_spare + 1, LEADERS_MOST);
+}
 
-    self->leads = place == LEADS;
+/* Under the lock: leads when not enough do, else joins the followers. */
+static enum place find_place(struct tg_pool *pool, struct thread *self,
+                             const struct tg_pool_limits *limits)
+{
+    bool enough = pool->leaders >= leaders_most(limits);
+    enum place place = pool->draining ? ENDS : enough ? FOLLOWS : LEADS;
+
+    self->leads = false;
     if (place == LEADS)
-        pool->has_leader = true;
+        take_post(pool, self);
     if (place == FOLLOWS) {
         self->below = pool->followers;
         pool->followers = self;
@@ -150,7 +179,8 @@ static bool may_leave(struct tg_pool *pool, struct thread *self, int threads_spa
     bool leaves;
 
     pthread_mutex_lock(&pool->lock);
-    leaves = !self->leads && (pool->draining || pool->waiting > threads_spare);
+    leaves = !self->leads &&
+             (pool->draining || pool->leaders + pool->waiting > threads_spare + 1);
     if (leaves)
         leave_stack(pool, self);
     pthread_mutex_unlock(&pool->lock);
@@ -166,7 +196,7 @@ static bool take_lead(struct tg_pool *pool, struct thread *self,
     enum place place;
 
     pthread_mutex_lock(&pool->lock);
-    place = find_place(pool, self);
+    place = find_place(pool, self, limits);
     pthread_mutex_unlock(&pool->lock);
     if (place != FOLLOWS)
         return place == LEADS;
@@ -183,14 +213,15 @@ static bool take_lead(struct tg_pool *pool, struct thread *self,
 }
 
 /* As leader: takes a connection and hands the lead on. What another process took first costs
- * nobody's wake-up: this thread stays the leader. False: draining. */
-static bool lead(struct tg_pool *pool, struct tg_fcgi *fcgi, const struct tg_pool_limits *limits)
+ * nobody's wake-up: this thread stays a leader. False: draining. */
+static bool lead(struct thread *self, struct tg_fcgi *fcgi, const struct tg_pool_limits *limits)
 {
+    struct tg_pool *pool = self->pool;
     enum tg_fcgi_accepted taken = TG_FCGI_NOTHING;
     struct epoll_event ready;
 
     while (taken != TG_FCGI_REQUEST) {
-        int count = epoll_wait(pool->wait_fd, &ready, 1, -1);
+        int count = epoll_wait(pool->posts[self->post], &ready, 1, -1);
 
         tg_assert(count >= 0 || errno == EINTR);
         if (count > 0 && ready.data.fd == pool->stop_fd)
@@ -201,7 +232,7 @@ static bool lead(struct tg_pool *pool, struct tg_fcgi *fcgi, const struct tg_poo
             tg_clock_sleep_us(NO_DESCRIPTORS_REST_US);
         }
     }
-    hand_lead_on(pool, limits);
+    hand_lead_on(pool, self, limits);
     return taken == TG_FCGI_REQUEST;
 }
 
@@ -226,7 +257,7 @@ static void serve_until_told(struct thread *self, struct tg_fcgi *fcgi, void *th
         if (tg_fcgi_descriptor(fcgi) >= 0)
             wait_on_kept(pool, fcgi, limits.kept_us);
         if (tg_fcgi_descriptor(fcgi) < 0 &&
-            (!take_lead(pool, self, &limits) || !lead(pool, fcgi, &limits)))
+            (!take_lead(pool, self, &limits) || !lead(self, fcgi, &limits)))
             return;
         if (tg_fcgi_accept(fcgi, limits.send_timeout_us) == TG_FCGI_REQUEST)
             pool->conf.serve(pool->conf.context, thread_context, fcgi);
@@ -278,34 +309,46 @@ void tg_pool_tend(struct tg_pool *pool)
 
     join_ended(pool);
     pthread_mutex_lock(&pool->lock);
-    missing = TG_MIN(limits.threads_spare - pool->waiting, limits.threads_most - pool->threads);
+    missing = TG_MIN(limits.threads_spare + 1 - pool->leaders - pool->waiting,
+                     limits.threads_most - pool->threads);
     while (missing-- > 0 && !pool->draining)
         if (!spawn(pool))
             break;
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Workers wait on one listening socket: exclusively, so that each connection wakes one of them. */
-static bool open_waiting(struct tg_pool *pool)
+/* Workers wait on one listening socket: exclusively, so that each connection wakes one thread. */
+static bool open_post(struct tg_pool *pool, int *ret)
 {
     struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE,
                                     .data.fd = pool->conf.listen_fd};
-    struct epoll_event stopping = {.events = EPOLLIN};
+    struct epoll_event stopping = {.events = EPOLLIN, .data.fd = pool->stop_fd};
+
+    *ret = epoll_create1(EPOLL_CLOEXEC);
+    return *ret >= 0 && epoll_ctl(*ret, EPOLL_CTL_ADD, pool->conf.listen_fd, &listening) == 0 &&
+           epoll_ctl(*ret, EPOLL_CTL_ADD, pool->stop_fd, &stopping) == 0;
+}
+
+static bool open_waiting(struct tg_pool *pool)
+{
+    bool good;
 
     pool->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pool->wait_fd = epoll_create1(EPOLL_CLOEXEC);
-    stopping.data.fd = pool->stop_fd;
-    return pool->stop_fd >= 0 && pool->wait_fd >= 0 &&
-           epoll_ctl(pool->wait_fd, EPOLL_CTL_ADD, pool->conf.listen_fd, &listening) == 0 &&
-           epoll_ctl(pool->wait_fd, EPOLL_CTL_ADD, pool->stop_fd, &stopping) == 0;
+    good = pool->stop_fd >= 0;
+    for (int i = 0; i < LEADERS_MOST; i++)
+        pool->posts[i] = -1;
+    for (int i = 0; i < LEADERS_MOST && good; i++)
+        good = open_post(pool, &pool->posts[i]);
+    return good;
 }
 
 static void close_waiting(struct tg_pool *pool)
 {
     if (pool->stop_fd >= 0)
         close(pool->stop_fd);
-    if (pool->wait_fd >= 0)
-        close(pool->wait_fd);
+    for (int i = 0; i < LEADERS_MOST; i++)
+        if (pool->posts[i] >= 0)
+            close(pool->posts[i]);
 }
 
 enum tg_class tg_pool_start(const struct tg_pool_conf *conf, struct tg_pool **ret,

@@ -1,10 +1,12 @@
 /* pool - the threads of a worker, one request each.
  *
- * Leader and followers: one thread waits for the listening socket and takes a connection, which
- * never blocks; then it hands the lead on and reads the parameters without any lock, because a
- * slow peer may stall that. Followers wait in a stack, so that a few warm threads do the work and
- * the others become idle and end. The pool grows by one whenever a leader finds no follower, and
- * the housekeeper tops it up to <threads_spare> waiting ones.
+ * Leaders and followers: a few threads wait for the listening socket, and the kernel wakes one of
+ * them for each connection. It takes that, which never blocks, leaves the lead and reads the
+ * parameters without any lock, because a slow peer may stall that. A thread that is done leads
+ * again when there is room, so that under load none has to wake another; only the last leader
+ * hands its lead on. Followers wait in a stack, so that a few warm threads do the work and the
+ * others become idle and end. The pool grows by one whenever the last leader finds no follower,
+ * and the housekeeper tops it up to <threads_spare> idle ones beside a leader.
  *
  * Source   ARCHITECTURE 1, CONVENTIONS "Threads"; libfcgi facts in common/fcgi/fcgi.h.
  * Threads  any, except start and stop: one owner.
