@@ -197,8 +197,8 @@ enum tg_class page_logs_usage(struct web_page *page)
 
 /* ---- one request ---- */
 
-/* What is not in the row: the name of the request's user, who stands in the other database, and what
- * became of the request, in words. */
+/* What is not in the row: the name of the request's user, who stands in the other database, and
+ * what became of the request, in words. */
 static enum tg_class put_more(struct web_page *page, const struct tg_buf *request)
 {
     struct tg_usage_row row = {.label = ""};

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from conftest import OPEN_S, Lanes
 from harness.checks import is_ok, whole_stream
+from harness.crowd import open_holds
 from harness.procs import eventually
 from harness.stack import Stack
 
@@ -102,7 +103,7 @@ def test_a_failed_probe_doubles_the_rest(stack: Stack, lanes: Lanes) -> None:
     assert time.monotonic() - at > 2 * OPEN_S - 1
 
 
-@pytest.mark.complains(r"killed|signal 9|worker .* (ended|died)")
+@pytest.mark.complains(r"killed|signal 9|worker .* (ended|died)", r"sweep: ")
 def test_a_killed_prober_costs_one_period(stack: Stack, lanes: Lanes) -> None:
     """kill -9 of the worker that holds the probe: nothing stays locked."""
     open_it(lanes)
@@ -121,6 +122,8 @@ def test_a_killed_prober_costs_one_period(stack: Stack, lanes: Lanes) -> None:
         return lanes.breaker(0) is None
 
     eventually("another probe closes it", closed, 30, every=0.1)
+    eventually("its hold has lapsed", lambda: open_holds(stack) == 0, 60, every=0.2)
+    stack.site.wait_clean()
 
 
 def test_a_reload_keeps_what_is_known(stack: Stack, lanes: Lanes) -> None:
