@@ -18,6 +18,7 @@ ctl_run_fn ctl_cmd_price_set, ctl_cmd_price_delete, ctl_cmd_price_list, ctl_cmd_
 ctl_run_fn ctl_cmd_price_check, ctl_cmd_price_import, ctl_cmd_price_export;
 ctl_run_fn ctl_cmd_group_set, ctl_cmd_group_allow, ctl_cmd_group_forbid;
 ctl_run_fn ctl_cmd_show_user, ctl_cmd_show_token, ctl_cmd_show_channel, ctl_cmd_show_request;
+ctl_run_fn ctl_cmd_explain;
 ctl_run_fn ctl_cmd_config_check, ctl_cmd_config_show, ctl_cmd_config_set, ctl_cmd_config_reset;
 ctl_run_fn ctl_cmd_audit, ctl_cmd_ledger_rebuild, ctl_cmd_node_list, ctl_cmd_node_forget;
 ctl_run_fn ctl_cmd_ledger_export, ctl_cmd_ledger_verify, ctl_cmd_ledger_accept;

@@ -92,6 +92,7 @@ enum tg_class ctl_secret_lines(struct ctl *ctl, const struct ctl_args *args, con
 void ctl_secret_list_done(struct ctl_secret_list *list);
 
 /* The document in ctl->buf for people. */
+void ctl_print_line(struct tg_span line); /* control characters made visible */
 void ctl_print_text(struct ctl *ctl);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/money.h"
+#include "common/json/json.h"
+#include "common/store/story.h"
 #include "common/store/user.h"
 #include "common/store/view.h"
 
@@ -92,7 +94,8 @@ static bool read_request_id(const char *text, struct tg_id *ret)
     return tg_id_parse(dashed, ret);
 }
 
-enum tg_class ctl_cmd_show_request(struct ctl *ctl, const struct ctl_args *args)
+static enum tg_class read_request(struct ctl *ctl, const struct ctl_args *args,
+                                  struct tg_json_writer *out)
 {
     struct tg_id id;
     enum tg_class class;
@@ -101,5 +104,57 @@ enum tg_class ctl_cmd_show_request(struct ctl *ctl, const struct ctl_args *args)
         return tg_fail(&ctl->err, TG_CLASS_NOT_FOUND, "request_not_found",
                        "%s is no request id (x-request-id of an answer)", args->positionals[0]);
     class = ctl_open_log(ctl);
-    return class == TG_OK ? tg_view_request(ctl->log_db, &id, &ctl->out, &ctl->err) : class;
+    return class == TG_OK ? tg_view_request(ctl->log_db, &id, out, &ctl->err) : class;
+}
+
+enum tg_class ctl_cmd_show_request(struct ctl *ctl, const struct ctl_args *args)
+{
+    return read_request(ctl, args, &ctl->out);
+}
+
+/* For people one sentence a line; {"story":[...],"request":{...}} for programs. */
+static void put_story(struct ctl *ctl, const struct tg_json *request, const struct tg_buf *text)
+{
+    struct tg_json_writer story;
+    struct tg_json *list;
+    struct tg_span line;
+    struct tg_buf buf;
+
+    tg_buf_init(&buf, 0);
+    tg_json_writer_init(&story, &buf);
+    tg_story_write(request, &story);
+    if (ctl->json) {
+        tg_json_begin_object(&ctl->out);
+        tg_json_key(&ctl->out, "story");
+        tg_json_write_raw(&ctl->out, buf.data, buf.len);
+        tg_json_key(&ctl->out, "request");
+        tg_json_write_raw(&ctl->out, text->data, text->len);
+        tg_json_end_object(&ctl->out);
+    } else if (tg_json_parse(buf.data, buf.len, &list, &ctl->err) == TG_OK) {
+        for (size_t i = 0; i < tg_json_array_len(list); i++)
+            if (tg_json_string(tg_json_array_at(list, i), &line))
+                ctl_print_line(line);
+        tg_json_free(list);
+    }
+    tg_buf_done(&buf);
+}
+
+enum tg_class ctl_cmd_explain(struct ctl *ctl, const struct ctl_args *args)
+{
+    struct tg_json *request;
+    struct tg_json_writer out;
+    struct tg_buf text;
+    enum tg_class class;
+
+    tg_buf_init(&text, 0);
+    tg_json_writer_init(&out, &text);
+    class = read_request(ctl, args, &out);
+    if (class == TG_OK)
+        class = tg_json_parse(tg_buf_text(&text), text.len, &request, &ctl->err);
+    if (class == TG_OK) {
+        put_story(ctl, request, &text);
+        tg_json_free(request);
+    }
+    tg_buf_done(&text);
+    return class;
 }

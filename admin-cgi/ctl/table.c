@@ -82,6 +82,8 @@ const struct ctl_command ctl_commands[] = {
     {"show channel", "ID", "a channel, without its key", 1, false, ctl_cmd_show_channel},
     {"show request", "REQUEST_ID", "a request: attempts, usage and the bill line by line", 1, false,
      ctl_cmd_show_request},
+    {"explain", "REQUEST_ID", "why a request went where it went, in plain words", 1, false,
+     ctl_cmd_explain},
     {"audit", "[--watch SECONDS] [--times N]",
      "do all books say the same? exit 1 when any two differ", 0, false, ctl_cmd_audit},
     {"audit-log verify", "", "is the chain of the audit log whole? exit 1 when it is not", 0, false,

@@ -21,6 +21,16 @@ static void add_shown(struct tg_buf *out, const char *text, size_t len)
     }
 }
 
+void ctl_print_line(struct tg_span line)
+{
+    struct tg_buf shown;
+
+    tg_buf_init(&shown, 0);
+    add_shown(&shown, line.ptr, line.len);
+    printf("%s\n", tg_buf_text(&shown));
+    tg_buf_done(&shown);
+}
+
 /* <text> is the whole document, <path> leads to the value: nested ones are shown as they stand. */
 static void add_value(struct tg_buf *out, const struct tg_buf *text, const char *path)
 {

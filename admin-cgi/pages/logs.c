@@ -8,6 +8,7 @@
 #include "admin-cgi/pages/csv.h"
 #include "common/base/clock.h"
 #include "common/store/list_requests.h"
+#include "common/store/story.h"
 #include "common/store/usage_sum.h"
 #include "common/store/user.h"
 #include "common/store/view.h"
@@ -196,8 +197,9 @@ enum tg_class page_logs_usage(struct web_page *page)
 
 /* ---- one request ---- */
 
-/* The name of the request's user, who stands in the other database. */
-static enum tg_class put_username(struct web_page *page, const struct tg_buf *request)
+/* What is not in the row: the name of the request's user, who stands in the other database, and
+ * what became of the request, in words. */
+static enum tg_class put_more(struct web_page *page, const struct tg_buf *request)
 {
     struct tg_usage_row row = {.label = ""};
     struct tg_usage_list list = {.part = TG_USAGE_BY_USER, .rows = &row, .count = 1};
@@ -210,6 +212,8 @@ static enum tg_class put_username(struct web_page *page, const struct tg_buf *re
     if (tg_json_get_int(root, "user_id", &row.id) == TG_JSON_GOT &&
         tg_usage_names(page->main_db, page->arena, &list) == TG_OK)
         tg_json_put_str(&page->out, "username", row.label);
+    tg_json_key(&page->out, "story");
+    tg_story_write(root, &page->out);
     tg_json_free(root);
     return TG_OK;
 }
@@ -236,7 +240,7 @@ enum tg_class page_log(struct web_page *page)
     if (class == TG_OK) {
         tg_json_key(&page->out, "request");
         tg_json_write_raw(&page->out, request.data, request.len);
-        class = put_username(page, &request);
+        class = put_more(page, &request);
     }
     tg_buf_done(&request);
     return class;

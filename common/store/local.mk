@@ -65,5 +65,6 @@ libcommon_a_SOURCES += \
 	common/store/list_routes.c \
 	common/store/list_prices.c \
 	common/store/list_audit.c \
+	common/store/story.c common/store/story.h \
 	common/store/list_requests.c common/store/list_requests.h \
 	common/store/usage_sum.c common/store/usage_sum.h

@@ -56,6 +56,18 @@ static void keep_facts(struct tg_attempt *attempt, const struct tg_transfer *tra
     }
 }
 
+/* A stream must have content within the limit for the first byte: neither its headers nor pings nor
+ * the role are an answer. */
+static int64_t content_until_us(const struct tg_relay *relay, const struct tg_channel *channel)
+{
+    int64_t limit_us = channel->first_byte_us > 0
+                           ? channel->first_byte_us
+                           : tg_conf_int(relay->settings->conf, TG_OPTION_UPSTREAM_FIRST_BYTE);
+
+    return relay->req->stream ? TG_MIN(relay->deadline_at_us, tg_now_us() + limit_us)
+                              : relay->deadline_at_us;
+}
+
 static void call_upstream(struct tg_relay *relay, const struct tg_choice *choice,
                           const struct tg_provider_call *call, struct tg_attempt **ret_attempt,
                           struct tg_error *ret_error)
@@ -67,7 +79,7 @@ static void call_upstream(struct tg_relay *relay, const struct tg_choice *choice
         .channel = &choice->channel,
         .call = call,
         .model = relay->quote->model,
-        .deadline_at_us = relay->deadline_at_us,
+        .deadline_at_us = content_until_us(relay, &choice->channel),
     };
     struct tg_attempt *attempt;
 

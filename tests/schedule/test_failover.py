@@ -18,6 +18,11 @@ USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 FIRST_BYTE = ("--timeouts", "first_byte=1500ms")
 
 
+pytestmark = pytest.mark.complains(
+    r"breaker: channel \d+ .* rests after failures", r"effects: channel \d+ is (disabled|enabled)"
+)
+
+
 @pytest.fixture(autouse=True)
 def cheap(stack: Stack) -> None:
     stack.simulator.behave("*", "ok", p=7, c=3)
@@ -146,7 +151,7 @@ def test_fr108_a_request_that_was_taken_and_dropped(lanes: Lanes) -> None:
 
 def attempts(lanes: Lanes, request_id: str) -> list[dict]:
     lanes.stack.site.record(request_id)
-    return lanes.stack.site.ctl("explain", request_id)["attempts_json"]
+    return lanes.stack.site.ctl("explain", request_id)["request"]["attempts_json"]
 
 
 def test_fr103_a_phrase_disables_and_the_retry_goes_on(stack: Stack, lanes: Lanes) -> None:

@@ -49,6 +49,7 @@ SCENARIOS: dict[str, str] = {
     "overloaded": "503",
     "bad-gateway-html": "502 with an HTML page",
     "unauthorized": "401 invalid_api_key",
+    "key-invalid": "400 whose text says that the key is not valid",
     "payment": "402 insufficient funds",
     "forbidden": "403",
     "not-found": "404 model_not_found",

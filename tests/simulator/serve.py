@@ -37,6 +37,7 @@ ERRORS: dict[str, Refusal] = {
     "fail": Refusal(500, "The server had an error while processing your request", "server_error"),
     "overloaded": Refusal(503, "The engine is currently overloaded", "server_error"),
     "unauthorized": Refusal(401, "Incorrect API key provided", code="invalid_api_key"),
+    "key-invalid": Refusal(400, "API key not valid. Please pass a valid API key.", "bad_request"),
     "payment": Refusal(402, "Insufficient Balance", "unknown_error", "invalid_request_error"),
     "forbidden": Refusal(403, "Country, region, or territory not supported", "request_forbidden"),
     "not-found": Refusal(404, "The model does not exist", code="model_not_found", param="model"),
