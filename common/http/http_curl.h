@@ -20,6 +20,8 @@ struct tg_http_handle {
     CURL *easy;
     bool prepared; /* the options that every exchange of its key shares are set */
     struct tg_http_exchange *exchange; /* that is running */
+    CURLU *parsed; /* <url>, which seldom changes */
+    char *url;
     int64_t idle_since_us;
     uint64_t key_hash;
     char *key; /* purpose, origin and proxy: what the kept connection leads to */

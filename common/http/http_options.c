@@ -1,6 +1,8 @@
 #include "common/http/http_curl.h"
 
-#include <stdio.h>
+#include "common/base/memory.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 enum { TOGETHER_BYTES = 16 * 1024 };
@@ -89,6 +91,21 @@ static void set_request(struct tg_http_exchange *x)
         SET(x, CURLOPT_POSTFIELDS, NULL); /* the read function's turn */
 }
 
+/* Parsed once: libcurl takes an URL apart, and puts it together again, for each transfer. */
+static void set_url(struct tg_http_exchange *x)
+{
+    struct tg_http_handle *handle = x->handle;
+
+    if (handle->url != NULL && strcmp(handle->url, x->spec->url) == 0)
+        return;
+    if (curl_url_set(handle->parsed, CURLUPART_URL, x->spec->url, CURLU_DISALLOW_USER) != CURLUE_OK)
+        x->setup_failed = true;
+    free(handle->url);
+    handle->url = tg_strdup(x->spec->url);
+    SET(x, CURLOPT_URL, NULL); /* or it would be kept beside what was parsed */
+    SET(x, CURLOPT_CURLU, handle->parsed);
+}
+
 static void set_limits(struct tg_http_exchange *x)
 {
     SET(x, CURLOPT_CONNECTTIMEOUT_MS, (long)TG_MAX(x->spec->connect_us / 1000, 1));
@@ -100,7 +117,6 @@ static void set_connection(struct tg_http_exchange *x)
     bool fetch = x->spec->purpose == TG_HTTP_FETCH;
 
     SET(x, CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(x, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     /* One multi carries one transfer, so HTTP/2 would add its windows and tables to every stream
      * and multiplex nothing. */
     SET(x, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -171,7 +187,7 @@ bool tg_http_options_set(struct tg_http_exchange *x)
         set_answer(x);
         x->handle->prepared = true;
     }
-    SET(x, CURLOPT_URL, x->spec->url);
+    set_url(x);
     set_limits(x);
     set_request(x);
     return set_headers(x) && !x->setup_failed;
