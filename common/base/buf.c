@@ -52,7 +52,8 @@ static bool make_room(struct tg_buf *buf, size_t more)
 /* What is nearly always so: there is room for <more> bytes and the NUL already. */
 static inline bool has_room(const struct tg_buf *buf, size_t more)
 {
-    return more < buf->cap - buf->len && buf->limit_bytes == 0 && !buf->failed;
+    return more < buf->cap - buf->len && !buf->failed &&
+           (buf->limit_bytes == 0 || more <= buf->limit_bytes - buf->len);
 }
 
 void tg_buf_add(struct tg_buf *buf, const void *bytes, size_t len)

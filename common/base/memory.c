@@ -61,10 +61,10 @@ char *tg_strdup(const char *text)
 
 void tg_memory_share_heaps(void)
 {
-    enum { PROCESSORS_PER_HEAP = 4, LARGE_BYTES = 256 * 1024 };
+    enum { PROCESSORS_PER_HEAP = 4, LEAST = 2, LARGE_BYTES = 256 * 1024 };
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-    (void)mallopt(M_ARENA_MAX, (int)TG_MAX(processors / PROCESSORS_PER_HEAP, 1));
+    (void)mallopt(M_ARENA_MAX, (int)TG_MAX(processors / PROCESSORS_PER_HEAP, LEAST));
     /* Fixed, or glibc raises it with the first large body and keeps such blocks in the heap. */
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const end_names[] = {
@@ -259,8 +260,13 @@ static void put_back(struct tg_http_pool *pool, struct tg_http_exchange *x)
         tg_http_handle_free(x->handle);
         return;
     }
-    /* Drops the borrowed pointers, keeps the connection. */
-    curl_easy_reset(x->handle->easy);
+    if (x->repeated) { /* libcurl counts its repetitions until a reset, and takes but five */
+        curl_easy_reset(x->handle->easy);
+        x->handle->prepared = false;
+        free(x->handle->url);
+        x->handle->url = NULL;
+    }
+    x->handle->exchange = NULL;
     tg_http_pool_give(pool, x->handle);
 }
 

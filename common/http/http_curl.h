@@ -13,9 +13,15 @@
 #include "common/http/answer.h"
 #include "common/http/http.h"
 
+struct tg_http_exchange;
+
 struct tg_http_handle {
     CURLM *multi;
     CURL *easy;
+    bool prepared; /* the options that every exchange of its key shares are set */
+    struct tg_http_exchange *exchange; /* that is running */
+    CURLU *parsed; /* <url>, which seldom changes */
+    char *url;
     int64_t idle_since_us;
     uint64_t key_hash;
     char *key; /* purpose, origin and proxy: what the kept connection leads to */
@@ -55,18 +61,18 @@ struct tg_http_exchange {
     bool together;      /* libcurl has the whole body, and sends it with the headers */
     struct tg_buf body; /* its pieces, when there are several */
     /* what happened so far */
-    bool setup_failed, connected, headers_done, flooded, stopped;
+    bool setup_failed, connected, repeated, headers_done, flooded, stopped;
     bool address_refused, address_used;
     int64_t inflated; /* bytes of the body as the sink sees them */
     int64_t started_at_us, progress_at_us, wake_at_us;
     short client_seen; /* poll events of the client that the tick knows of */
 };
 
-/* Sets every option of the easy handle for this exchange; false: a header is refused or libcurl
+/* Makes the easy handle ready for this exchange; false: a header is refused or libcurl
  * said no. */
 bool tg_http_options_set(struct tg_http_exchange *x) must_check non_null(1);
 
-/* Callbacks of http_events.c, set by http_options.c; the context is the exchange. */
+/* Callbacks of http_events.c, set by http_options.c; the context is the handle. */
 size_t tg_http_on_header(char *line, size_t size, size_t count, void *context);
 size_t tg_http_on_body(char *bytes, size_t size, size_t count, void *context);
 size_t tg_http_on_read(char *bytes, size_t size, size_t count, void *context);

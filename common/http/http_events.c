@@ -11,11 +11,16 @@
 
 enum { RATIO_FROM = 4 * 1024 * 1024, RATIO_MOST = 200 };
 
+static struct tg_http_exchange *exchange_of(void *handle)
+{
+    return ((struct tg_http_handle *)handle)->exchange;
+}
+
 /* --- the request's body -------------------------------------------------------------------- */
 
 size_t tg_http_on_read(char *bytes, size_t size, size_t count, void *context)
 {
-    struct tg_http_exchange *x = context;
+    struct tg_http_exchange *x = exchange_of(context);
     size_t room = size * count, done = 0;
 
     while (done < room && x->piece < x->spec->body_count) {
@@ -46,7 +51,7 @@ static bool may_repeat(const struct tg_http_exchange *x)
 
 int tg_http_on_seek(void *context, curl_off_t offset, int origin)
 {
-    const struct tg_http_exchange *x = context;
+    const struct tg_http_exchange *x = exchange_of(context);
 
     if (origin != SEEK_SET || offset != 0 || !may_repeat(x))
         return CURL_SEEKFUNC_FAIL;
@@ -58,7 +63,7 @@ int tg_http_on_seek(void *context, curl_off_t offset, int origin)
 /* The parameters are libcurl's. NOLINTNEXTLINE(readability-non-const-parameter) */
 int tg_http_on_request(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
-    struct tg_http_exchange *x = context;
+    struct tg_http_exchange *x = exchange_of(context);
     long connections = 1;
 
     (void)peer_ip;
@@ -67,6 +72,7 @@ int tg_http_on_request(void *context, char *peer_ip, char *own_ip, int peer_port
     (void)own_port;
     curl_easy_getinfo(x->handle->easy, CURLINFO_NUM_CONNECTS, &connections);
     x->ret->reused = connections == 0;
+    x->repeated = x->connected;
     x->connected = true;
     x->progress_at_us = tg_now_us();
     x->ret->connect_us = x->progress_at_us - x->started_at_us;
@@ -117,7 +123,7 @@ static bool may_connect(const struct tg_http_exchange *x, const struct curl_sock
 
 curl_socket_t tg_http_on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    struct tg_http_exchange *x = context;
+    struct tg_http_exchange *x = exchange_of(context);
 
     if (x->connected && !may_repeat(x))
         return CURL_SOCKET_BAD; /* sooner than the seek could say it */
@@ -159,7 +165,7 @@ static bool status_line(struct tg_http_exchange *x)
 
 size_t tg_http_on_header(char *line, size_t size, size_t count, void *context)
 {
-    struct tg_http_exchange *x = context;
+    struct tg_http_exchange *x = exchange_of(context);
     size_t len = size * count;
     bool fine;
 
@@ -189,7 +195,7 @@ static bool is_bomb(struct tg_http_exchange *x, size_t len)
 
 size_t tg_http_on_body(char *bytes, size_t size, size_t count, void *context)
 {
-    struct tg_http_exchange *x = context;
+    struct tg_http_exchange *x = exchange_of(context);
     size_t len = size * count;
     bool fine;
 

@@ -76,8 +76,9 @@ struct tg_http_handle *tg_http_handle_new(struct tg_http_share *share, const cha
     made->key_hash = tg_http_key_hash(key);
     made->multi = curl_multi_init();
     made->easy = curl_easy_init();
+    made->parsed = curl_url();
     /* One connection is kept: what follows a dead one goes over a fresh one. */
-    if (made->multi != NULL && made->easy != NULL &&
+    if (made->multi != NULL && made->easy != NULL && made->parsed != NULL &&
         curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, 1L) == CURLM_OK &&
         curl_easy_setopt(made->easy, CURLOPT_SHARE, share->share) == CURLE_OK)
         return made;
@@ -93,6 +94,8 @@ void tg_http_handle_free(struct tg_http_handle *handle)
         curl_easy_cleanup(handle->easy);
     if (handle->multi != NULL)
         curl_multi_cleanup(handle->multi);
+    curl_url_cleanup(handle->parsed);
+    free(handle->url);
     free(handle->key);
     free(handle);
 }
