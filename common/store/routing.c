@@ -50,7 +50,8 @@ static void add_channel(struct tg_arena *arena, const struct tg_db_rows *rows,
         .bill_upstream = strcmp(tg_db_text(rows, 11), "upstream") == 0,
         .auto_disable = tg_db_int(rows, 12) != 0,
         .priority = tg_db_int(rows, 13),
-        .weight = tg_db_int(rows, 14)};
+        .weight = tg_db_int(rows, 14),
+        .loss_policy = tg_store_text(arena, rows, 15)};
 }
 
 static void add_key(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -123,8 +124,8 @@ static const struct {
     row_fn *add;
 } readings[] = {
     {"SELECT id, name, provider, base_url, organisation, proxy, model_mapping, timeouts, "
-     "status_mapping, param_override, header_override, bill, auto_disable, priority, weight "
-     "FROM channels WHERE status = 'enabled' ORDER BY id",
+     "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, "
+     "loss_policy FROM channels WHERE status = 'enabled' ORDER BY id",
      add_channel},
     {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint FROM channel_keys k "
      "JOIN channels c ON c.id = k.channel_id WHERE c.status = 'enabled' AND k.state = 'active' "

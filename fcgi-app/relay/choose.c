@@ -43,6 +43,7 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.organisation = tg_arena_strdup(arena, from->organisation);
     copy.proxy = tg_arena_strdup(arena, from->proxy);
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
+    copy.loss_policy = tg_arena_strdup(arena, from->loss_policy);
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
     return copy;
@@ -114,16 +115,17 @@ static bool is_resting(struct choosing *choosing, int64_t channel_id)
     return true;
 }
 
-/* It has a key, and its protocol can be made of the client's. */
-static bool is_usable(const struct tg_relay *relay, const struct tg_channel *channel)
+/* It has a key, and its protocol can be made of the client's without losing too much. */
+static bool is_usable(struct tg_relay *relay, const struct tg_channel *channel)
 {
     const struct tg_provider *provider = tg_provider_find(channel->provider);
 
     return provider != NULL && channel->key[0] != '\0' &&
-           tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL;
+           tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL &&
+           !tg_relay_loses(relay, channel, provider);
 }
 
-static struct tg_candidate candidate_of(const struct tg_relay *relay,
+static struct tg_candidate candidate_of(struct tg_relay *relay,
                                         const struct tg_ability *ability)
 {
     const struct tg_provider *provider = tg_provider_find(ability->channel->provider);
@@ -163,7 +165,7 @@ static void list_candidates(struct choosing *choosing, struct tg_choice *ret)
 /* Of the groups behind this one, when a retry may go there. */
 static size_t left_in_other_groups(const struct choosing *choosing)
 {
-    const struct tg_relay *relay = choosing->relay;
+    struct tg_relay *relay = choosing->relay;
     size_t left = 0, count;
 
     for (size_t g = 1; g <= relay->groups_left; g++) {
@@ -250,8 +252,13 @@ static const struct tg_channel *pick_pinned(const struct choosing *choosing, str
 
 static enum tg_class nothing_left(const struct choosing *choosing, struct tg_error *err)
 {
+    const struct tg_error *loss = &choosing->relay->loss_error;
     enum tg_class class = tg_relay_no_channel(err);
 
+    if (loss->class != TG_OK && choosing->rest_until_us == 0) {
+        *err = *loss;
+        return loss->class;
+    }
     if (choosing->rest_until_us > 0)
         err->retry_after_ms =
             TG_MAX((choosing->rest_until_us - choosing->now_us) / 1000, INT64_C(1000));
