@@ -22,6 +22,7 @@
 struct tg_worker;
 struct tg_endpoint;
 struct tg_idempotent;
+struct tg_diagnostics;
 
 /* A header of the upstream's answer that the client gets (upstream/passed.h). */
 enum { TG_PASSED_MOST = 4 };
@@ -92,6 +93,7 @@ struct tg_request {
     const struct tg_attempt *served; /* the attempt whose content was or would be delivered */
     const struct tg_quote *quote;    /* of that attempt */
     const struct tg_quote *trying;   /* of the attempt that runs */
+    const struct tg_diagnostics *diagnostics; /* of the last conversion, NULL: none was made */
     bool estimated;                  /* the answer is a count of our own */
     int answer_status;               /* HTTP status sent or to be sent to the client */
     struct tg_passed_header passed[TG_PASSED_MOST];

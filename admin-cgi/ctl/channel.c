@@ -99,6 +99,7 @@ enum tg_class ctl_cmd_channel_add(struct ctl *ctl, const struct ctl_args *args)
                                      .provider = ctl_option_or(args, "--provider", "openai"),
                                      .organisation = ctl_option_or(args, "--organisation", ""),
                                      .proxy = ctl_option_or(args, "--proxy", ""),
+                                     .loss_policy = ctl_option(args, "--loss"),
                                      .weight = 1};
     struct tg_buf key;
     int64_t id = 0;

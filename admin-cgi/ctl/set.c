@@ -147,12 +147,15 @@ static void read_texts(const struct ctl_args *args, struct tg_token_change *wish
     wish->name = ctl_option(args, "--name");
     wish->status = ctl_option(args, "--status");
     wish->group_name = ctl_option(args, "--group");
+    wish->loss_policy = ctl_option(args, "--loss");
     if (wish->name != NULL)
         wish->parts |= TG_TOKEN_NAME;
     if (wish->status != NULL)
         wish->parts |= TG_TOKEN_STATUS;
     if (wish->group_name != NULL)
         wish->parts |= TG_TOKEN_GROUP;
+    if (wish->loss_policy != NULL)
+        wish->parts |= TG_TOKEN_LOSS_POLICY;
 }
 
 enum tg_class ctl_cmd_token_set(struct ctl *ctl, const struct ctl_args *args)

@@ -16,18 +16,19 @@ const struct ctl_command ctl_commands[] = {
      ctl_cmd_user_disable},
     {"token create",
      "--user NAME [--name N] [--limit USD | --unlimited] [--expires TIME] [--models LIST] "
-     "[--allow LIST] [--group G] [--auto-groups LIST] [--cross-group-retry]",
+     "[--allow LIST] [--group G] [--auto-groups LIST] [--cross-group-retry] "
+     "[--loss POLICY]",
      "make a token; it is shown once", 0, false, ctl_cmd_token_create},
     {"token set",
      "ID [--limit USD | --unlimited] [--expires TIME] [--models LIST] [--allow LIST] [--group G] "
-     "[--name N] [--status S] [--auto-groups LIST] [--cross-group-retry yes|no]",
+     "[--name N] [--status S] [--auto-groups LIST] [--cross-group-retry yes|no] [--loss POLICY]",
      "change a token; holds from the next request on", 1, false, ctl_cmd_token_set},
     {"token revoke", "ID", "refuse a token from the next request on", 1, false,
      ctl_cmd_token_revoke},
     {"channel add",
      "NAME --base-url URL --models LIST [--provider P] [--groups LIST] [--priority N] "
      "[--weight N] [--map LIST] [--organisation O] [--proxy URL] [--timeouts LIST] "
-     "[--key-stdin | --key-file F]",
+     "[--loss POLICY] [--key-stdin | --key-file F]",
      "add an upstream account", 1, false, ctl_cmd_channel_add},
     {"channel list", "", "all channels", 0, false, ctl_cmd_channel_list},
     {"channel test", "ID", "make one real call through a channel", 1, false, ctl_cmd_channel_test},

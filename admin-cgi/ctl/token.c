@@ -80,7 +80,8 @@ static enum tg_class make_token(struct ctl *ctl, const struct tg_token_new *wish
 enum tg_class ctl_cmd_token_create(struct ctl *ctl, const struct ctl_args *args)
 {
     struct tg_token_new token = {.name = ctl_option_or(args, "--name", "default"),
-                                 .group_name = ctl_option_or(args, "--group", "")};
+                                 .group_name = ctl_option_or(args, "--group", ""),
+                                 .loss_policy = ctl_option(args, "--loss")};
     const char *user = ctl_option(args, "--user");
     enum tg_class class = read_options(ctl, args, &token);
 

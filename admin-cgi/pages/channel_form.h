@@ -6,6 +6,7 @@
 #ifndef TOLLGATE_PAGES_CHANNEL_FORM_H
 #define TOLLGATE_PAGES_CHANNEL_FORM_H
 
+#include "admin-cgi/pages/token_form.h"
 #include "admin-cgi/web/page.h"
 
 #define PAGE_CHANNEL_NAME \
@@ -57,6 +58,14 @@
         .help = "where they differ from the settings: connect = 5s, first_byte = 300s, idle = " \
                 "120s, one a line" \
     }
+
+#define PAGE_CHANNEL_LOSS \
+    {.name = "loss_policy", \
+     .label = "What a conversion may lose", \
+     .kind = WEB_CHOICE, \
+     .choices = page_loss_policies, \
+     .help = "of requests in another protocol than the upstream's; empty: whatever has no " \
+             "counterpart"}
 
 /* "providers": [{"word", "label", "base_url", "remark"}] */
 void page_put_providers(struct web_page *page) non_null(1);

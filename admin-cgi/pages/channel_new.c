@@ -12,8 +12,16 @@ static enum tg_class view(struct web_page *page)
     return page_channel_new(page);
 }
 
+static const struct web_choice dialects[] = {
+    {"openai", "OpenAI chat completions"}, {"anthropic", "Anthropic messages"}, {NULL, NULL}};
+
 static const struct web_field fields[] = {
     PAGE_CHANNEL_NAME,
+    {.name = "provider",
+     .label = "What it speaks",
+     .kind = WEB_CHOICE,
+     .choices = dialects,
+     .help = "empty: OpenAI chat completions"},
     PAGE_CHANNEL_URL,
     {.name = "key",
      .label = "Key",
@@ -23,6 +31,7 @@ static const struct web_field fields[] = {
      .help = "sealed at once: no page shows more of it than its last four characters"},
     PAGE_CHANNEL_ROUTING,
     PAGE_CHANNEL_REACH,
+    PAGE_CHANNEL_LOSS,
 };
 const struct web_form_def page_channel_new_form = {.fields = fields,
                                                    .count = TG_COUNT_OF(fields),
@@ -78,7 +87,8 @@ enum tg_class page_channel_add(struct web_page *page)
     const struct web_value *groups = web_value(page, "groups_list");
     const struct tg_channel_new channel = {
         .name = web_text(page, "name"),
-        .provider = "openai", /* the dialect: the only one that workers speak to upstreams */
+        .provider = *web_text(page, "provider") != '\0' ? web_text(page, "provider") : "openai",
+        .loss_policy = web_text(page, "loss_policy"),
         .base_url = web_text(page, "base_url"),
         .organisation = web_text(page, "organisation"),
         .proxy = web_text(page, "proxy"),

@@ -71,6 +71,7 @@ static const struct web_field fields[] = {
      .kind = WEB_CHOICE,
      .flags = WEB_REQUIRED,
      .choices = bills},
+    PAGE_CHANNEL_LOSS,
     {.name = "tag", .label = "Tag", .kind = WEB_TEXT, .most = 64, .help = "a word to filter by"},
 };
 const struct web_form_def page_channel_form = {
@@ -218,6 +219,7 @@ enum tg_class page_channel_change(struct web_page *page)
                                            .proxy = changed(page, "proxy", state.proxy),
                                            .test_model = web_text_or_null(page, "test_model"),
                                            .bill = web_text_or_null(page, "bill"),
+                                           .loss_policy = web_text_or_null(page, "loss_policy"),
                                            .model_mapping = pairs_or_null(page, "model_mapping"),
                                            .timeouts = pairs_or_null(page, "timeouts"),
                                            .models = models->items,

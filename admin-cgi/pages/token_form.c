@@ -5,6 +5,12 @@
 #include "common/store/credential.h"
 #include "common/store/group_view.h"
 
+const struct web_choice page_loss_policies[] = {
+    {"allow", "whatever has no counterpart"},
+    {"safe", "nothing that was asked for"},
+    {"strict", "nothing at all"},
+    {NULL, NULL}};
+
 bool page_tokens_may_all(const struct web_page *page, enum access_permission permission)
 {
     return web_may(page, permission) &&

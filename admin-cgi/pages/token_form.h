@@ -45,6 +45,14 @@
      .help = "addresses and networks like 10.0.0.0/8 or 2001:db8::/32, one a line; empty: from " \
              "anywhere"}
 
+#define PAGE_TOKEN_LOSS \
+    {.name = "loss_policy", \
+     .label = "What a conversion may lose", \
+     .kind = WEB_CHOICE, \
+     .choices = page_loss_policies, \
+     .help = "between protocols; empty: as the channel says"}
+extern const struct web_choice page_loss_policies[]; /* of channels too */
+
 /* May the caller see (or change) the tokens of everybody? */
 bool page_tokens_may_all(const struct web_page *page, enum access_permission permission)
     must_check non_null(1);

@@ -28,6 +28,7 @@ static const struct web_field fields[] = {
     PAGE_TOKEN_AUTO,
     PAGE_TOKEN_MODELS,
     PAGE_TOKEN_ADDRESSES,
+    PAGE_TOKEN_LOSS,
 };
 const struct web_form_def page_token_new_form = {.fields = fields,
                                                  .count = TG_COUNT_OF(fields),
@@ -143,6 +144,7 @@ enum tg_class page_token_add(struct web_page *page)
 {
     const struct web_value *addresses = web_value(page, "allow_addresses");
     struct tg_token_new token = {.name = web_text(page, "name"),
+                                 .loss_policy = web_text(page, "loss_policy"),
                                  .group_name = web_text(page, "group_name"),
                                  .unlimited = *web_text(page, "limit") == '\0',
                                  .remain_quota = web_number(page, "limit"),

@@ -86,6 +86,7 @@ static const struct web_field fields[] = {
     PAGE_TOKEN_EXPIRES,
     PAGE_TOKEN_MODELS,
     PAGE_TOKEN_ADDRESSES,
+    PAGE_TOKEN_LOSS,
 };
 const struct web_form_def page_token_form = {
     .fields = fields, .count = TG_COUNT_OF(fields), .view = view, .partial = true};
@@ -178,6 +179,7 @@ static struct tg_token_change read_wish(const struct web_page *page)
                                    .status = web_text(page, "status"),
                                    .group_name = web_text(page, "group_name"),
                                    .expires_unix_us = web_number(page, "expires_at"),
+                                   .loss_policy = web_text(page, "loss_policy"),
                                    .addresses = addresses->items,
                                    .address_count = addresses->count};
 
@@ -195,6 +197,7 @@ static struct tg_token_change read_wish(const struct web_page *page)
     add_part(page, "limit_models", TG_TOKEN_MODELS, &wish);
     add_part(page, "model_limits", TG_TOKEN_MODELS, &wish);
     add_part(page, "allow_addresses", TG_TOKEN_ADDRESSES, &wish);
+    add_part(page, "loss_policy", TG_TOKEN_LOSS_POLICY, &wish);
     return wish;
 }
 

@@ -23,6 +23,8 @@ static enum tg_class check(const struct tg_channel_new *channel, struct tg_error
         class = tg_channel_check_groups(channel->groups, channel->group_count, err);
     if (class == TG_OK)
         class = tg_channel_check_weight(channel->weight, err);
+    if (class == TG_OK && channel->loss_policy != NULL)
+        class = tg_check_loss_policy(channel->loss_policy, err);
     return class == TG_OK ? tg_channel_check_key(channel->key, err) : class;
 }
 
@@ -82,13 +84,14 @@ enum tg_class tg_store_channel_add(struct tg_db *db, const struct tg_actor *acto
         TG_DB_S(channel->model_mapping),
         TG_DB_S(channel->timeouts),
         TG_DB_I(channel->priority),
-        TG_DB_I(channel->weight)};
+        TG_DB_I(channel->weight),
+        TG_DB_S(channel->loss_policy != NULL ? channel->loss_policy : "")};
 
     tg_change_begin(&change, db, actor, err);
     tg_change_run(&change,
                   "INSERT INTO channels (name, provider, base_url, organisation, proxy, models, "
-                  "groups_list, model_mapping, timeouts, priority, weight) "
-                  "VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                  "groups_list, model_mapping, timeouts, priority, weight, loss_policy) "
+                  "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                   values, TG_COUNT_OF(values));
     if (change.class == TG_CLASS_CONFLICT && strcmp(err->code, "db_duplicate") == 0)
         change.class = tg_fail(err, TG_CLASS_CONFLICT, "channel_exists",

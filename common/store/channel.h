@@ -17,6 +17,7 @@ struct tg_channel_new {
     const char *name, *provider, *base_url;
     const char *organisation, *proxy; /* "" for none */
     const char *model_mapping, *timeouts; /* JSON objects, NULL for none */
+    const char *loss_policy; /* NULL: the default */
     const char *const *models;
     size_t model_count;
     const char *const *groups;

@@ -52,6 +52,19 @@ enum tg_class tg_check_model(const char *model, struct tg_error *err)
     return TG_CLASS_INVALID;
 }
 
+enum tg_class tg_check_loss_policy(const char *text, struct tg_error *err)
+{
+    static const char *const policies[] = {"", "allow", "safe", "strict"};
+
+    for (size_t i = 0; i < TG_COUNT_OF(policies); i++)
+        if (strcmp(text, policies[i]) == 0)
+            return TG_OK;
+    tg_fail(err, TG_CLASS_INVALID, "invalid_loss_policy", "a loss policy is allow, safe or strict");
+    if (err != NULL)
+        snprintf(err->param, sizeof err->param, "loss_policy");
+    return TG_CLASS_INVALID;
+}
+
 enum tg_class tg_check_ratio(const char *text, struct tg_error *err)
 {
     size_t whole = strspn(text, "0123456789"), places = 0;

@@ -51,7 +51,8 @@ static void add_channel(struct tg_arena *arena, const struct tg_db_rows *rows,
         .auto_disable = tg_db_int(rows, 12) != 0,
         .priority = tg_db_int(rows, 13),
         .weight = tg_db_int(rows, 14),
-        .key_mode = tg_store_text(arena, rows, 15)};
+        .key_mode = tg_store_text(arena, rows, 15),
+        .loss_policy = tg_store_text(arena, rows, 16)};
 }
 
 static void add_key(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -135,7 +136,7 @@ static const struct {
 } readings[] = {
     {"SELECT id, name, provider, base_url, organisation, proxy, model_mapping, timeouts, "
      "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, "
-     "key_mode FROM channels WHERE status = 'enabled' ORDER BY id",
+     "key_mode, loss_policy FROM channels WHERE status = 'enabled' ORDER BY id",
      add_channel},
     {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint, k.state, k.state_until_at, "
      "k.state_event, k.cap_unit, k.cap_value, k.reset_hour, k.reset_zone, k.used, "

@@ -15,6 +15,7 @@ struct tg_channel_row {
     const char *model_mapping; /* JSON object client -> upstream, or "" */
     const char *timeouts;      /* JSON {"connect":"5s","first_byte":…,"idle":…} or "" */
     const char *status_mapping, *param_override, *header_override; /* JSON or "" */
+    const char *loss_policy; /* "" for none */
     bool bill_upstream;
     bool auto_disable;
     int64_t priority, weight;

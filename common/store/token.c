@@ -24,6 +24,8 @@ static enum tg_class check(const struct tg_token_new *token, struct tg_error *er
         class = tg_check_name("group", token->auto_groups[i], err);
     for (size_t i = 0; i < token->model_count && class == TG_OK; i++)
         class = tg_check_model(token->models[i], err);
+    if (class == TG_OK && token->loss_policy != NULL)
+        class = tg_check_loss_policy(token->loss_policy, err);
     if (class == TG_OK && (token->remain_quota < 0 || token->remain_quota > TG_QUOTA_MAX))
         class = tg_fail(err, TG_CLASS_INVALID, "invalid_limit", "the limit is out of bounds");
     return class;
@@ -127,13 +129,14 @@ enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
         TG_DB_S(tg_store_list_json(&groups,
                                    token->auto_group_count != 0 ? token->auto_groups : NULL,
                                    token->auto_group_count)),
-        TG_DB_I(token->cross_group_retry)};
+        TG_DB_I(token->cross_group_retry),
+        TG_DB_S(token->loss_policy != NULL ? token->loss_policy : "")};
 
     tg_change_begin(&change, db, actor, err);
     tg_change_run(&change,
                   "INSERT INTO tokens (key_hmac, user_id, name, hint, group_name, unlimited, "
                   "remain_quota, expires_at, model_limits, allow_addresses, auto_groups, "
-                  "cross_group_retry) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                  "cross_group_retry, loss_policy) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
                   values, TG_COUNT_OF(values));
     id = change.done.last_id;
     note_added(&change, token, &models, &addresses);

@@ -28,6 +28,7 @@ struct tg_token_new {
     size_t model_count;
     const char *const *addresses; /* CIDR texts */
     size_t address_count;
+    const char *loss_policy; /* NULL: the default */
 };
 enum tg_class tg_store_token_add(struct tg_db *db, const struct tg_actor *actor,
                                  const struct tg_token_new *token, int64_t *ret_id,

@@ -64,6 +64,8 @@ static enum tg_class check(const struct tg_token_change *wish, struct tg_error *
         class = invalid(err, "limit", "the limit is out of bounds");
     if (class == TG_OK && has(wish, TG_TOKEN_EXPIRES) && wish->expires_unix_us < 0)
         class = invalid(err, "expires", "a time in the future, or never");
+    if (class == TG_OK && has(wish, TG_TOKEN_LOSS_POLICY))
+        class = tg_check_loss_policy(wish->loss_policy, err);
     return class == TG_OK ? check_lists(wish, err) : class;
 }
 
@@ -94,6 +96,7 @@ struct before {
     int64_t user_id, remain_quota;
     bool unlimited, cross_group_retry;
     const char *name, *team, *status, *group_name, *expires, *models, *addresses, *auto_groups;
+    const char *loss_policy;
 };
 
 /* Locks the row; texts are borrowed from it. */
@@ -103,8 +106,8 @@ static struct tg_db_rows *lock(struct tg_change *change, const struct tg_token_c
     struct tg_db_rows *rows = tg_change_select(
         change,
         "SELECT user_id, remain_quota, unlimited, name, team, status, group_name, expires_at, "
-        "model_limits, allow_addresses, auto_groups, cross_group_retry FROM tokens WHERE id = ? "
-        "FOR UPDATE",
+        "model_limits, allow_addresses, auto_groups, cross_group_retry, loss_policy FROM tokens "
+        "WHERE id = ? FOR UPDATE",
         &TG_DB_I(wish->id), 1);
 
     if (rows == NULL || !tg_db_next(rows))
@@ -120,7 +123,8 @@ static struct tg_db_rows *lock(struct tg_change *change, const struct tg_token_c
                            .models = tg_db_text(rows, 8),
                            .addresses = tg_db_text(rows, 9),
                            .auto_groups = tg_db_is_null(rows, 10) ? NULL : tg_db_text(rows, 10),
-                           .cross_group_retry = tg_db_int(rows, 11) != 0};
+                           .cross_group_retry = tg_db_int(rows, 11) != 0,
+                           .loss_policy = tg_db_text(rows, 12)};
     if (strcmp(ret->status, "revoked") == 0)
         change->class = tg_fail(change->err, TG_CLASS_CONFLICT, "token_revoked",
                                 "token %" PRId64 " is revoked for good", wish->id);
@@ -179,6 +183,7 @@ static void write_state(struct tg_buf *buf, const struct tg_token_change *wish,
     put_json(&out, has(wish, TG_TOKEN_AUTO_GROUPS), "auto_groups", state->auto_groups);
     if (has(wish, TG_TOKEN_CROSS_GROUPS))
         tg_json_put_bool(&out, "cross_group_retry", state->cross_group_retry);
+    put_text(&out, has(wish, TG_TOKEN_LOSS_POLICY), "loss_policy", state->loss_policy);
     if (has(wish, TG_TOKEN_LIMIT)) {
         tg_json_put_bool(&out, "unlimited", state->unlimited);
         tg_json_put_int(&out, "remain_quota", state->remain_quota);
@@ -219,6 +224,7 @@ static void update(struct tg_change *change, const struct tg_token_change *wish,
         TG_DB_I(has(wish, TG_TOKEN_ADDRESSES)), TG_DB_S(new->addresses),
         TG_DB_I(has(wish, TG_TOKEN_AUTO_GROUPS)), TG_DB_S(new->auto_groups),
         TG_DB_I(has(wish, TG_TOKEN_CROSS_GROUPS)), TG_DB_I(new->cross_group_retry),
+        TG_DB_I(has(wish, TG_TOKEN_LOSS_POLICY)), TG_DB_S(new->loss_policy),
         TG_DB_I(wish->id)};
 
     tg_change_run(change,
@@ -227,7 +233,8 @@ static void update(struct tg_change *change, const struct tg_token_change *wish,
                   "expires_at = IF(?, ?, expires_at), model_limits = IF(?, ?, model_limits), "
                   "allow_addresses = IF(?, ?, allow_addresses), "
                   "auto_groups = IF(?, ?, auto_groups), "
-                  "cross_group_retry = IF(?, ?, cross_group_retry) WHERE id = ?",
+                  "cross_group_retry = IF(?, ?, cross_group_retry), "
+                  "loss_policy = IF(?, ?, loss_policy) WHERE id = ?",
                   values, TG_COUNT_OF(values));
 }
 
@@ -284,7 +291,8 @@ enum tg_class tg_store_token_change(struct tg_db *db, const struct tg_actor *act
             wish->auto_group_count),
         .cross_group_retry = wish->cross_group_retry,
         .unlimited = wish->unlimited,
-        .remain_quota = wish->remain_quota};
+        .remain_quota = wish->remain_quota,
+        .loss_policy = wish->loss_policy};
 
     tg_change_begin(&change, db, actor, err);
     lock_user(&change, owner_of(&change, wish));

@@ -25,7 +25,8 @@ enum tg_token_part {
     TG_TOKEN_ADDRESSES = 1u << 6,
     TG_TOKEN_LIMIT = 1u << 7,
     TG_TOKEN_AUTO_GROUPS = 1u << 8,
-    TG_TOKEN_CROSS_GROUPS = 1u << 9
+    TG_TOKEN_CROSS_GROUPS = 1u << 9,
+    TG_TOKEN_LOSS_POLICY = 1u << 10
 };
 struct tg_token_change {
     int64_t id;
@@ -42,6 +43,7 @@ struct tg_token_change {
     const char *const *auto_groups; /* of the group "auto"; none: the settings' */
     size_t auto_group_count;
     bool cross_group_retry;
+    const char *loss_policy; /* allow, safe, strict */
     bool unlimited;
     int64_t remain_quota; /* what shall be left when it is not unlimited */
 };

@@ -100,7 +100,7 @@ static enum tg_class convert(const struct tg_provider_input *input, struct tg_pr
     if (class == TG_OK) {
         write_body(input, made, ret);
         tg_json_free(made);
-        class = tg_diagnostics_check(ret->convert->diagnostics, TG_LOSS_ALLOW, err);
+        class = tg_diagnostics_check(ret->convert->diagnostics, input->loss_policy, err);
     }
     if (class != TG_OK)
         err->flags |= TG_ERROR_NO_RETRY;

@@ -28,6 +28,7 @@ struct tg_provider_input {
     enum tg_protocol client;    /* what the body is written in */
     const struct tg_json *json; /* the body, parsed; for converting */
     bool wants_usage;           /* of a stream, as Chat says it */
+    enum tg_loss_policy loss_policy; /* how much a conversion may lose */
     /* the client's headers, NULL: none */
     const char *openai_beta, *anthropic_version, *anthropic_beta;
 };

@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/json/writer.h"
+#include "fcgi-app/convert/diagnostic.h"
 #include "fcgi-app/endpoint.h"
 #include "fcgi-app/worker.h"
 
@@ -183,6 +184,10 @@ static void put_detail(struct tg_json_writer *out, const struct tg_request *req)
     for (const struct tg_attempt *at = req->attempts; at != NULL; at = at->next)
         put_attempt(out, at);
     tg_json_end_array(out);
+    if (req->diagnostics != NULL && req->diagnostics->kept_count > 0) {
+        tg_json_key(out, "diagnostics_json");
+        tg_diagnostics_write(req->diagnostics, out);
+    }
     if (req->bill_steps.len > 0) {
         tg_json_key(out, "bill_json");
         tg_json_write_raw(out, req->bill_steps.data, req->bill_steps.len);

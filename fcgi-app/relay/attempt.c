@@ -12,13 +12,14 @@ enum ended { ENDED_SERVED, ENDED_NEXT_GROUP, ENDED_NEXT_MODEL, ENDED_STOPPED };
 
 /* --- one call ------------------------------------------------------------------------------ */
 
-static enum tg_class prepare(struct tg_relay *relay, const struct tg_choice *choice,
-                             struct tg_provider_call *call, struct tg_error *err)
+struct tg_provider_input tg_relay_input(const struct tg_relay *relay,
+                                        const struct tg_channel *channel)
 {
     const struct tg_request *req = relay->req;
-    const struct tg_provider_input input = {
+
+    return (struct tg_provider_input){
         .arena = req->arena,
-        .channel = &choice->channel,
+        .channel = channel,
         .body = req->body,
         .client_model = req->model,
         .model = relay->quote->model,
@@ -26,12 +27,21 @@ static enum tg_class prepare(struct tg_relay *relay, const struct tg_choice *cho
         .client = req->endpoint->protocol,
         .json = req->json,
         .wants_usage = req->wants_usage,
+        .loss_policy = tg_relay_loss_policy(req, channel),
         .openai_beta = tg_relay_client_header(req, "openai-beta"),
         .anthropic_version = tg_relay_client_header(req, "anthropic-version"),
         .anthropic_beta = tg_relay_client_header(req, "anthropic-beta"),
     };
+}
 
-    return choice->provider->prepare(&input, call, err);
+static enum tg_class prepare(struct tg_relay *relay, const struct tg_choice *choice,
+                             struct tg_provider_call *call, struct tg_error *err)
+{
+    const struct tg_provider_input input = tg_relay_input(relay, &choice->channel);
+    enum tg_class class = choice->provider->prepare(&input, call, err);
+
+    relay->req->diagnostics = call->convert != NULL ? call->convert->diagnostics : NULL;
+    return class;
 }
 
 /* Marks the attempt whose content was or would be delivered, and fixes what it costs. */

@@ -43,6 +43,7 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.organisation = tg_arena_strdup(arena, from->organisation);
     copy.proxy = tg_arena_strdup(arena, from->proxy);
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
+    copy.loss_policy = tg_arena_strdup(arena, from->loss_policy);
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
     copy.keys = NULL;
@@ -116,14 +117,14 @@ static bool is_resting(struct choosing *choosing, int64_t channel_id)
     return true;
 }
 
-/* It has an open key, and its protocol can be made of the client's. */
+/* It has an open key, and its protocol can be made of the client's without losing too much. */
 static bool is_usable(struct tg_relay *relay, const struct tg_channel *channel)
 {
     const struct tg_provider *provider = tg_provider_find(channel->provider);
 
     return provider != NULL &&
            tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL &&
-           tg_relay_has_key(relay, channel);
+           tg_relay_has_key(relay, channel) && !tg_relay_loses(relay, channel, provider);
 }
 
 static struct tg_candidate candidate_of(struct tg_relay *relay,
@@ -276,8 +277,13 @@ static const struct tg_channel *stay(const struct choosing *choosing, struct tg_
 
 static enum tg_class nothing_left(const struct choosing *choosing, struct tg_error *err)
 {
+    const struct tg_error *loss = &choosing->relay->loss_error;
     enum tg_class class = tg_relay_no_channel(err);
 
+    if (loss->class != TG_OK && choosing->rest_until_us == 0) {
+        *err = *loss;
+        return loss->class;
+    }
     if (choosing->rest_until_us == 0)
         return tg_relay_no_key(choosing->relay, err);
     err->retry_after_ms =

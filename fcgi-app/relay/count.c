@@ -1,11 +1,13 @@
 /* Tokens of a prompt, free of charge: an upstream of the client's own protocol is asked with the
  * client's bytes; without one, or when none can say, they are counted here. */
+#include "common/base/clock.h"
 #include "common/json/writer.h"
 #include "fcgi-app/answers.h"
 #include "fcgi-app/estimate.h"
 #include "fcgi-app/relay/ask.h"
 #include "fcgi-app/relay/relay.h"
 #include "fcgi-app/reply.h"
+#include "fcgi-app/shared.h"
 
 #include <string.h>
 
@@ -57,6 +59,15 @@ static bool ask_channel(struct tg_request *req, const struct tg_choice *choice)
     return settled;
 }
 
+/* A count says nothing about whether the channel serves the model. */
+static void give_back(const struct tg_relay *relay, const struct tg_choice *choice)
+{
+    const struct tg_breaker_rules rules = tg_relay_breaker_rules(relay->settings->conf);
+
+    (void)tg_breaker_report(tg_shared_breakers(relay->req->worker->shared), &rules, &choice->pass,
+                            TG_BREAKER_NEUTRAL, tg_now_us());
+}
+
 static bool ask_upstreams(struct tg_request *req)
 {
     struct tg_relay relay = {.req = req,
@@ -65,15 +76,17 @@ static bool ask_upstreams(struct tg_request *req)
                              .native_only = true};
     struct tg_choice choice;
     struct tg_error err;
+    bool settled = false, fits = true;
 
-    while (tg_relay_choose(&relay, &choice, &err) == TG_OK && choice.provider != NULL &&
-           choice.provider->protocol == req->endpoint->protocol &&
-           !tg_relay_was_tried(&relay, choice.channel.id)) {
-        if (ask_channel(req, &choice))
-            return true;
+    while (fits && !settled && tg_relay_choose(&relay, &choice, &err) == TG_OK) {
+        fits = choice.provider != NULL &&
+               choice.provider->protocol == req->endpoint->protocol &&
+               !tg_relay_was_tried(&relay, choice.channel.id);
+        settled = fits && ask_channel(req, &choice);
+        give_back(&relay, &choice);
         tg_relay_mark_tried(&relay, choice.channel.id);
     }
-    return false;
+    return settled;
 }
 
 void tg_answer_count(struct tg_request *req)

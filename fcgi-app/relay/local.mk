@@ -1,6 +1,7 @@
 libgateway_a_SOURCES += \
 	fcgi-app/relay/attempt.c fcgi-app/relay/relay.h \
 	fcgi-app/relay/choose.c \
+	fcgi-app/relay/loss.c \
 	fcgi-app/relay/classify.c fcgi-app/relay/classify.h \
 	fcgi-app/relay/key_verdict.c fcgi-app/relay/key_verdict.h \
 	fcgi-app/relay/key_words.c \

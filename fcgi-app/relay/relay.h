@@ -4,6 +4,7 @@
  *   choose.c   which channel is next, copied out of the snapshot
  *   health.c   what a call says about its channel: breaker, side effects
  *   keys.c     which key of it is used, and what the call says about the key
+ *   loss.c     which channels would lose too much of the request
  *   events.c   the record of every call
  *   ask.c      calls beside it, for a test or a count
  *   outcome.c  who pays (R1-R3), what the client is told
@@ -35,6 +36,8 @@ struct tg_relay {
     int failed; /* of them, in this group: the tier index */
     int repeats; /* calls to channels that had failed before */
     struct tg_key_memory keys;
+    struct tg_relay_loss *losses; /* what is known of channels, in the arena */
+    struct tg_error loss_error;   /* of the last one that was refused; class TG_OK: none was */
 };
 
 /* A channel for one attempt; everything is copied into the arena. */
@@ -64,6 +67,17 @@ void tg_relay_judge(struct tg_relay *relay, const struct tg_choice *choice,
 struct tg_breaker_rules tg_relay_breaker_rules(const struct tg_conf *conf) non_null(1);
 /* The client's allowed header, copied; NULL when absent. */
 const char *tg_relay_client_header(const struct tg_request *req, const char *name) non_null(1, 2);
+
+/* What a provider makes its call of. */
+struct tg_provider_input tg_relay_input(const struct tg_relay *relay,
+                                        const struct tg_channel *channel) non_null(1, 2);
+/* The stricter one of token and channel. */
+enum tg_loss_policy tg_relay_loss_policy(const struct tg_request *req,
+                                         const struct tg_channel *channel) must_check
+    non_null(1, 2);
+/* Would the channel lose more of the request than the policy allows? */
+bool tg_relay_loses(struct tg_relay *relay, const struct tg_channel *channel,
+                    const struct tg_provider *provider) must_check non_null(1, 2, 3);
 
 /* Appends the call to the request's record. <error> class TG_OK: success. */
 struct tg_attempt *tg_relay_record(struct tg_relay *relay, const struct tg_choice *choice,

@@ -63,6 +63,7 @@ struct tg_channel {
     int64_t connect_us, first_byte_us, idle_us; /* 0: the conf's value */
     bool bill_upstream, auto_disable;
     const char *model_mapping; /* JSON object, "" for none */
+    const char *loss_policy;   /* allow, safe, strict; "": allow */
     int64_t key_id;
     const char *key, *key_hint; /* "": it has none */
     enum tg_key_mode key_mode;

@@ -51,6 +51,7 @@ static struct tg_channel channel_of(const struct tg_channel_row *row)
         .provider = row->provider,
         .base_url = row->base_url,
         .organisation = row->organisation,
+        .loss_policy = row->loss_policy,
         .proxy = row->proxy,
         .connect_us = timeout_of(row, "connect"),
         .first_byte_us = timeout_of(row, "first_byte"),

@@ -15,6 +15,7 @@
 static struct stage *current;
 static struct tg_secrets secrets;
 static struct tg_conf *conf;
+static const struct tg_credential credential = {.loss_policy = ""};
 
 static const char conf_text[] =
     "upstream: { first_byte = \"300ms\"; idle = \"300ms\"; };\n"
@@ -136,6 +137,7 @@ static struct tg_snapshot *snapshot_of(const struct stage *stage)
             .base_url = tg_arena_printf(arena, "%s/",
                                         test_server_url(&stage->upstreams[i].server, "/v1")),
             .organisation = "",
+            .loss_policy = "",
             .proxy = "",
             .model_mapping = stage->mapping,
             .timeouts = "",
@@ -187,6 +189,7 @@ static void prepare(struct stage *stage, const char *body, bool stream)
     stage->req.endpoint = &endpoint;
     stage->req.started_at_us = tg_now_us();
     stage->req.group = "default";
+    stage->req.credential = &credential;
     stage->req.model = "alias";
     stage->req.stream = stream;
     stage->req.body = (struct tg_span){body, strlen(body)};
