@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOM_WAIT_US = 100000, PROBE_S = 60 };
+enum { ROOM_WAIT_US = 1000000, PROBE_S = 60 };
 
 static struct tg_key_board *board_of(const struct tg_relay *relay)
 {
@@ -106,10 +106,14 @@ bool tg_relay_has_key(struct tg_relay *relay, const struct tg_channel *channel)
 
 enum tg_class tg_relay_no_key(const struct tg_relay *relay, struct tg_error *err)
 {
-    int64_t wait_s = relay->keys.open_at_s - now_s();
+    int64_t at_s = relay->keys.open_at_s, full_s = relay->keys.full_until_s;
+    int64_t wait_s;
 
-    if (relay->keys.open_at_s == 0)
+    if (at_s == 0 || (full_s != 0 && full_s < at_s))
+        at_s = full_s;
+    if (at_s == 0)
         return err->class;
+    wait_s = at_s - now_s();
     (void)tg_fail(err, TG_CLASS_EXHAUSTED, "channels_exhausted",
                   "Every upstream key for this model is resting or at its limit.");
     err->retry_after_ms = TG_MAX(wait_s, 1) * 1000;
@@ -226,6 +230,23 @@ static bool take_in_row(struct tg_relay *relay, struct tg_choice *choice, size_t
     return true;
 }
 
+/* Without an answer nobody knows whether anything was reserved. */
+static void take_back(struct tg_relay *relay, const struct tg_choice *choice, size_t from,
+                      size_t count)
+{
+    const struct tg_key_list *list = choice->keys;
+    struct tg_key_job job = {
+        .kind = TG_KEY_JOB_GIVE, .channel_id = choice->channel.id, .place = TG_KEY_IN_REDIS};
+
+    memcpy(job.ticket, list->ticket, sizeof job.ticket);
+    for (size_t i = from; i < from + count; i++) {
+        job.key_id = list->options[i].id;
+        job.period_s = list->options[i].period_s;
+        job.reserved = amount_of(relay, choice, list->options[i].cap_unit);
+        tg_key_keeper_put(relay->req->worker->keys, &job);
+    }
+}
+
 static bool take_in_redis(struct tg_relay *relay, struct tg_choice *choice, size_t from,
                           size_t count, bool *ret_answered)
 {
@@ -250,8 +271,10 @@ static bool take_in_redis(struct tg_relay *relay, struct tg_choice *choice, size
         tg_kv_acquire(relay->req->worker->kv, call.deadline_at_us, &kv, NULL) == TG_OK &&
         tg_key_room_take(kv, &call, wishes, count, &which) == TG_OK;
     tg_kv_release(kv);
-    if (!*ret_answered)
+    if (!*ret_answered) {
+        take_back(relay, choice, from, count);
         return false;
+    }
     for (size_t i = 0; i < count; i++)
         tg_key_board_set_used(board_of(relay), wishes[i].key_id, wishes[i].period_s,
                               wishes[i].ret_used);
@@ -273,6 +296,12 @@ static bool take_capped(struct tg_relay *relay, struct tg_choice *choice, size_t
     for (size_t i = 0; i < count && !answered; i++)
         if (take_in_row(relay, choice, from + i))
             return true;
+    for (size_t i = from; i < from + count; i++) {
+        int64_t reset_s = choice->keys->options[i].reset_s;
+
+        if (relay->keys.full_until_s == 0 || reset_s < relay->keys.full_until_s)
+            relay->keys.full_until_s = reset_s;
+    }
     return false;
 }
 

@@ -6,7 +6,7 @@
  * only when none is left does the loop go on to another channel.
  *
  * Owns     lists live in the request's arena.
- * Threads  the request's.  Blocks  take: up to 100 ms on Redis, where the channel's keys have caps.
+ * Threads  the request's.  Blocks  take: up to 1 s on Redis, where the channel's keys have caps.
  */
 #ifndef TOLLGATE_RELAY_KEYS_H
 #define TOLLGATE_RELAY_KEYS_H
@@ -46,6 +46,7 @@ struct tg_key_memory {
     } stayed; /* how it had been chosen */
     int stays;               /* calls of this model's loop to a further key of a channel */
     int tries;               /* keys tried in a row of one channel */
+    int64_t full_until_s;    /* when the first of those that had too little room is empty again */
     int64_t open_at_s;       /* the first moment at which a key that is not open is; 0: unknown */
 };
 
