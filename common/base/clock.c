@@ -1,5 +1,7 @@
 #include "common/base/clock.h"
 
+#include "common/base/stop.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +21,7 @@ int64_t tg_now_us(void)
 
 int64_t tg_unix_us(void)
 {
-    return read_clock(CLOCK_REALTIME);
+    return read_clock(CLOCK_REALTIME) + TG_CLOCK_STEP_US;
 }
 
 void tg_clock_sleep_us(int64_t duration_us)

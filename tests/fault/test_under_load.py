@@ -238,7 +238,18 @@ def test_the_log_database_gone(stack: Stack, crowd: Crowd, scale: Scale) -> None
     comes_through(stack, crowd, scale)
 
 
-# --- disk, nodes
+# --- disk, clock, nodes
+
+def test_the_clock_is_stepped_by_an_hour(stack: Stack, crowd: Crowd, scale: Scale) -> None:
+    """That of the node, forward and back; the stores keep theirs."""
+    try:
+        for hours in (1, 0, -1):
+            stack.site.step_clock(hours * 3600)
+            crowd.wait_served(scale.served)
+    finally:
+        stack.site.step_clock(0)
+    comes_through(stack, crowd, scale)
+
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
 def test_the_disk_of_the_spool_is_full(stack: Stack, scale: Scale) -> None:

@@ -321,6 +321,51 @@ static void what_cannot_be_applied_holds_nobody_up(void **state)
     site_is_clean(site);
 }
 
+static void script(const char *sql)
+{
+    if (tg_db_script(site->books->main_db, sql, &site->err) != TG_OK)
+        fail_msg("%s", site->err.message);
+}
+
+/* Field report 23: a batch that is taken out of the queue before it is written. */
+static void a_deadlock_loses_nothing(void **state)
+{
+    struct tg_apply apply = site_work(site, 1);
+    struct tg_cursor cursors[TG_SHARDS];
+    size_t count;
+
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        site_settle(site, books_charge(1, 2));
+    script("CREATE TRIGGER once BEFORE INSERT ON ledger_entry FOR EACH ROW BEGIN"
+           " IF @told IS NULL THEN SET @told = 1; SIGNAL SQLSTATE '40001'"
+           " SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'deadlock'; END IF; END");
+    assert_int_equal(tg_store_cursors(apply.db, cursors, &site->err), TG_OK);
+    apply.batch_count = 100;
+    assert_int_equal(tg_apply_page(&apply, &cursors[1], &count), TG_OK);
+    script("DROP TRIGGER once");
+    assert_int_equal(count, 50);
+    assert_int_equal(quota(1), 900);
+    assert_int_equal(books_main(site->books, "SELECT COUNT(*) FROM ledger_reject"), 0);
+    site_is_clean(site);
+}
+
+/* The same with a row that can never be written: the others are, and it is kept with its reason. */
+static void one_row_that_fails_for_ever_holds_nobody_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        site_settle(site, books_charge(1, i == 28 ? 9 : 2));
+    script("CREATE TRIGGER never BEFORE INSERT ON ledger_entry FOR EACH ROW BEGIN"
+           " IF NEW.amount_quota = 9 THEN SIGNAL SQLSTATE '23000'"
+           " SET MYSQL_ERRNO = 1452, MESSAGE_TEXT = 'no'; END IF; END");
+    site_apply(site, 1);
+    script("DROP TRIGGER never");
+    assert_int_equal(quota(1), 1000 - 98);
+    assert_int_equal(books_main(site->books, "SELECT COUNT(*) FROM ledger_reject"), 1);
+    assert_false(site_audit(site)->clean); /* what it should have paid is owed */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +379,8 @@ int main(void)
         cmocka_unit_test_setup(a_restart_that_lost_its_tail_charges_nothing_twice, clean),
         cmocka_unit_test_setup(an_applier_of_the_old_server_is_refused, clean),
         cmocka_unit_test_setup(one_that_dies_half_way_has_moved_the_epoch, clean),
+        cmocka_unit_test_setup(a_deadlock_loses_nothing, clean),
+        cmocka_unit_test_setup(one_row_that_fails_for_ever_holds_nobody_up, clean),
         cmocka_unit_test_setup(what_cannot_be_applied_holds_nobody_up, clean),
     };
 
