@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ssl
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,27 +28,6 @@ from harness.stack import Account, Stack
 pytestmark = pytest.mark.books_differ("these upstreams charge nothing that the simulator knows of")
 
 GOOD = says(answer(completion()), close=False)
-
-
-@contextmanager
-def reloaded(stack: Stack, **changes) -> Iterator[None]:
-    """Other settings by SIGHUP, and the usual ones afterwards."""
-    for values in (changes, {}):
-        stack.site.write_conf(**values)
-        offset = stack.gateway.process.log_size()
-        stack.gateway.reload()
-        eventually(
-            "read again",
-            lambda o=offset: stack.gateway.process.log_contains("settings read again", o),
-        )
-        time.sleep(0.3)  # the workers have a signal of their own to read
-        if values:
-            try:
-                yield
-            except BaseException:
-                stack.site.write_conf()
-                stack.gateway.reload()
-                raise
 
 
 # Forms that all lead to a listener on 127.0.0.1; {port} is its port.
@@ -79,8 +56,9 @@ def test_s1_every_form_of_the_loopback_is_refused_at_the_socket(
         is_ok(made.chat())
     accepted = first.upstream.accepted
     assert accepted > 0
-    with reloaded(stack, net__channel_allow="192.0.2.0/24"):
-        # Kept connections of before lead there still: they age.
+    with stack.gateway.with_settings(net__channel_allow="192.0.2.0/24"):
+        # Kept connections of before lead there still: until they are closed.
+        first.upstream.hang_up()
         eventually("idle connections are gone", lambda: idle_are_gone(stack, first), 60)
         accepted = first.upstream.accepted
         for made in cases:
@@ -126,7 +104,7 @@ def test_metadata_is_refused_even_when_everything_is_allowed(stack: Stack, case:
     stack.site.main_sql(f"UPDATE channels SET base_url = 'http://169.254.169.254/v1' {which}")
     for change in ("disable", "enable"):  # tells the workers
         stack.site.ctl("channel", change, channel)
-    with reloaded(stack, net__channel_allow="0.0.0.0/0, ::/0"):
+    with stack.gateway.with_settings(net__channel_allow="0.0.0.0/0, ::/0"):
         stack.wait_model(made.account, made.model)
         is_error(made.chat(), 503, "server_error", "no_channel")
 
@@ -153,7 +131,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("ca"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def trusting(stack: Stack, authority: Authority) -> Iterator[None]:
     """A gateway that trusts the tests' authority, and no other."""
     stack.site.write_conf(upstream__ca_path=str(authority.folder))

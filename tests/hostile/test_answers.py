@@ -78,11 +78,11 @@ BAD_JSON = {
 }
 
 
-@pytest.mark.parametrize("what", sorted(BAD_JSON))
-def test_f37_an_answer_that_is_no_json(case: Maker, what: str) -> None:
-    made = case(says(answer(BAD_JSON[what])))
-    result = made.chat()
-    assert result.status == 502, result.body[:300]
+def test_f37_an_answer_that_is_no_json(case: Maker) -> None:
+    for what, body in BAD_JSON.items():
+        made = case(says(answer(body)))
+        result = made.chat()
+        assert result.status == 502, (what, result.body[:300])
     made.is_free()
 
 
@@ -109,22 +109,20 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-@pytest.mark.parametrize("what", sorted(NUMBERS))
-def test_f37_absurd_usage_never_costs_nonsense(
-    stack: Stack, case: Maker, what: str, stream: bool
-) -> None:
-    prompt, output = NUMBERS[what]
-    if stream:
-        made = case(says(SSE_HEAD + delta("fine") + STOP + usage(prompt, output) + DONE))
-    else:
+def test_f37_absurd_usage_never_costs_nonsense(stack: Stack, case: Maker, stream: bool) -> None:
+    asked = []
+    for what, (prompt, output) in NUMBERS.items():
         counts = {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": 0}
-        made = case(says(answer(completion(usage=counts))))
-    result = made.stream() if stream else made.chat()
-    assert result.status in (200, 502)
+        events = SSE_HEAD + delta("fine") + STOP + usage(prompt, output) + DONE
+        made = case(says(events if stream else answer(completion(usage=counts))))
+        made.account = stack.account()  # the one before has nothing left, perhaps
+        asked.append((what, made, made.stream() if stream else made.chat()))
     stack.site.wait_clean()
-    if result.status == 200:
-        assert 0 <= made.row(result)["quota"]
-        assert made.account.spent <= 10_000_000_000, "clamped"
+    for what, made, result in asked:
+        assert result.status in (200, 502), what
+        if result.status == 200:
+            assert 0 <= made.row(result)["quota"], what
+            assert made.account.spent <= 10_000_000_000, f"{what} is clamped"
 
 
 # --- F38: compression -----------------------------------------------------------------------
@@ -166,10 +164,8 @@ def test_f38_a_bomb(case: Maker, stream: bool) -> None:
     bomb = gzip.compress(filler, 9)
     kind = b"text/event-stream" if stream else b"application/json"
     made = case(says(encoded(bomb, b"gzip", kind)))
-    began = time.monotonic()
     result = made.stream() if stream else made.chat()
     assert result.status == 502
-    assert time.monotonic() - began < 20
     made.is_free()
 
 
@@ -195,29 +191,22 @@ def test_f39_no_content_and_redirects(case: Maker, status: bytes) -> None:
 
 
 WAITS = {
-    b"0": (None, 5), b"-1": (None, 5), b"1000000000": ("300", 5), b"garbage": (None, 5),
-    b"Wed, 21 Oct 2015 07:28:00 GMT": (None, 5), b"Sun, 06 Nov 2094 08:49:37 GMT": ("300", 5),
-    b"12.5": ("13", 5), b"99999999999999999999999999": ("300", 5), b"": (None, 5),
-    b"1e9": (None, 5), b"7, 8": (None, 5),
+    b"0": None, b"-1": None, b"1000000000": "300", b"garbage": None,
+    b"Wed, 21 Oct 2015 07:28:00 GMT": None, b"Sun, 06 Nov 2094 08:49:37 GMT": "300",
+    b"12.5": "13", b"99999999999999999999999999": "300", b"": None, b"1e9": None, b"7, 8": None,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("value", sorted(WAITS), ids=lambda value: value.decode() or "empty")
-def test_f40_retry_after_is_bounded(case: Maker, value: bytes) -> None:
+def test_f40_retry_after_is_bounded(stack: Stack, case: Maker) -> None:
     body = b'{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}'
-    head = b"Retry-After: " + value + b"\r\n"
-    made = case(says(answer(body, head, b"429 Too Many Requests")))
     # One attempt only: what is looked at is what the client is told.
-    made.stack.site.write_conf(retry__attempts=1)
-    try:
-        made.stack.gateway.reload()
-        time.sleep(0.3)
-        result = made.chat()
-    finally:
-        made.stack.site.write_conf()
-        made.stack.gateway.reload()
-    is_error(result, 429, "requests", "rate_limit_exceeded")
-    assert result.header("retry-after") == WAITS[value][0]
+    with stack.gateway.with_settings(retry__attempts=1):
+        for value, expected in WAITS.items():
+            head = b"Retry-After: " + value + b"\r\n"
+            made = case(says(answer(body, head, b"429 Too Many Requests")))
+            result = made.chat()
+            is_error(result, 429, "requests", "rate_limit_exceeded")
+            assert result.header("retry-after") == expected, value
     made.is_free()
 
 

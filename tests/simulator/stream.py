@@ -116,6 +116,17 @@ class Player:
         await self.usage()
         await self.end()
 
+    async def play_held(self) -> None:
+        deltas = self.answer.deltas()
+        for delta in deltas[:3]:
+            await self.chunk(delta)
+        await self.connection.until(self.behaviour.steps)
+        for delta in deltas[3:]:
+            await self.chunk(delta)
+        await self.chunk({}, self.answer.finish)
+        await self.usage()
+        await self.end()
+
     async def play_hang(self) -> None:
         await self.connection.pause(3600)
 

@@ -42,13 +42,18 @@ Maker = Callable[..., Case]
 def case(stack: Stack, account: Account) -> Iterator[Maker]:
     made: list[RawUpstream] = []
 
-    def make(script=None, url: str | None = None, **more) -> Case:
+    def make(
+        script=None,
+        url: str | None = None,
+        timeouts: str = FAST,
+        options: tuple[str, ...] = (),
+        **more,
+    ) -> Case:
         upstream = RawUpstream(script, **more)
         made.append(upstream)
         model = stack.new_model(M_REF)
-        stack.channel(
-            f"raw-{model}", [model], "--timeouts", FAST, base_url=url or upstream.base_url
-        )
+        options = ("--timeouts", timeouts, *options)
+        stack.channel(f"raw-{model}", [model], *options, base_url=url or upstream.base_url)
         stack.wait_model(account, model)
         return Case(stack, account, model, upstream)
 

@@ -7,6 +7,8 @@ import os
 import signal
 import struct
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +229,39 @@ class Gateway:
     def reload(self) -> None:
         self.process.signal(signal.SIGHUP)
 
+    @contextmanager
+    def restarted_with(self, **changes: str | int | bool) -> Iterator[None]:
+        """Started anew with other settings, and with the usual ones again afterwards."""
+        self.site.write_conf(**changes)
+        self.restart()
+        try:
+            yield
+        finally:
+            self.site.write_conf()
+            if self.process.running:
+                self.stop()
+            self.start()
+
+    @contextmanager
+    def with_settings(self, **changes: str | int | bool) -> Iterator[None]:
+        """Other settings by SIGHUP, known to all workers, and the usual ones afterwards."""
+
+        def apply(values: dict[str, str | int | bool]) -> None:
+            self.site.write_conf(**values)
+            offset = self.process.log_size()
+            self.reload()
+            eventually(
+                "every worker has the new settings",
+                lambda: self.process.log_text(offset).count("new settings,") >= len(self.workers()),
+                30,
+            )
+
+        apply(changes)
+        try:
+            yield
+        finally:
+            apply({})
+
     def workers(self) -> list[int]:
         return children(self.process.pid)
 
@@ -243,6 +278,11 @@ class Gateway:
     def kill_all_workers(self) -> None:
         for pid in self.workers():
             self.kill_worker(pid)
+
+    def snapshot(self, worker: int) -> int:
+        """The version of the routing tables that a worker said last it has read."""
+        before, _, said = self.process.log_text().rpartition(f"[{worker}]: route: snapshot ")
+        return int(said.partition(":")[0]) if before else -1
 
     def connections(self, worker: int, port: int) -> int:
         """Open TCP connections of a worker to a port of the loopback (its upstream calls)."""

@@ -159,6 +159,14 @@ class RawUpstream:
         finally:
             sock.close()
 
+    def hang_up(self) -> None:
+        """Closes what is open; a thread that reads from it comes to know."""
+        for sock in self.open:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
     def close(self) -> None:
         self.listener.close()
         for sock in self.open:

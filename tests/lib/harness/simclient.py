@@ -89,9 +89,9 @@ class Simulator:
     def serve_recorded(self, exchange: str, model: str = "*") -> None:
         self.call("POST", "behaviour", {"model": model, "recorded": exchange})
 
-    def step(self, model: str) -> None:
-        """The next word of a model that plays by-hand."""
-        self.call("POST", "step", {"model": model})
+    def step(self, model: str, count: int = 1) -> None:
+        """As many streams go on: by one word of by-hand, or to the end of held."""
+        self.call("POST", "step", {"model": model, "count": count})
 
     def settings(self, **values: Any) -> None:
         self.call("POST", "settings", values)

@@ -198,17 +198,16 @@ class Stack:
         return name
 
     def wait_model(self, account: Account, model: str) -> None:
-        """The gateway's snapshot knows the model (every worker: asked until all have said so)."""
-        rounds = 4 * int(self.site.settings["pool.workers"])
-
-        def known() -> bool:
-            for _ in range(rounds):
-                answer = self.fcgi.request("GET", "/v1/models", account.auth())
-                if model not in {entry["id"] for entry in answer.json["data"]}:
-                    return False
-            return True
-
-        eventually(f"{model} is served", known, 15)
+        """Every worker routes by what the database says now, and that knows the model."""
+        ((version,),) = self.site.main_sql("SELECT version FROM routing_version")
+        eventually(
+            f"every worker has snapshot {version}",
+            lambda: min(map(self.gateway.snapshot, self.gateway.workers())) >= int(version),
+            30,
+            every=0.05,
+        )
+        answer = self.fcgi.request("GET", "/v1/models", account.auth())
+        assert model in {entry["id"] for entry in answer.json["data"]}, f"{model} is not served"
 
     def account(self, credit: str = "10", *token_options: str, group: str | None = None) -> Account:
         name = f"user{next(self.numbers)}"
