@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -16,6 +17,9 @@
 
 /* A command stuck in the sending side must not reach a server minutes later (AMENDMENTS L5). */
 enum { SENDING_LIMIT_MS = 30000 };
+
+/* Limits of a read go in steps, so that most calls find theirs set already. */
+enum { READ_STEP_US = 32000 };
 
 /* A context that failed is dead for good: a late reply would answer another question. */
 static enum tg_class broke(struct tg_kv *kv, const char *why)
@@ -49,7 +53,7 @@ static enum tg_class send_all(struct tg_kv *kv, const char *bytes, size_t len,
                               int64_t deadline_at_us)
 {
     while (len > 0) {
-        ssize_t sent = send(kv->context->fd, bytes, len, MSG_NOSIGNAL);
+        ssize_t sent = send(kv->context->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent >= 0) {
             bytes += sent;
@@ -64,18 +68,41 @@ static enum tg_class send_all(struct tg_kv *kv, const char *bytes, size_t len,
     return TG_OK;
 }
 
+/* Waits for bytes and reads them in one call, not longer than until the deadline (it may return
+ * sooner without any); false when that has passed. */
+static bool read_some(struct tg_kv *kv, int64_t deadline_at_us, int *ret_state)
+{
+    int64_t left_us = deadline_at_us - tg_now_us();
+    struct timeval limit;
+
+    if (left_us <= 0)
+        return false;
+    if (left_us > READ_STEP_US)
+        left_us -= left_us % READ_STEP_US;
+    if (left_us != kv->read_wait_us) {
+        limit = (struct timeval){.tv_sec = left_us / 1000000, .tv_usec = left_us % 1000000};
+        if (setsockopt(kv->context->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0)
+            return false;
+        kv->read_wait_us = left_us;
+    }
+    *ret_state = redisBufferRead(kv->context);
+    return true;
+}
+
 /* The next reply; *ret NULL when the deadline passed without one. */
 static enum tg_class read_reply(struct tg_kv *kv, int64_t deadline_at_us, void **ret)
 {
+    int state;
+
     for (;;) {
         *ret = NULL;
         if (redisGetReplyFromReader(kv->context, ret) != REDIS_OK)
             return broke(kv, kv->context->errstr);
         if (*ret != NULL)
             return TG_OK;
-        if (!wait_for(kv, POLLIN, deadline_at_us))
+        if (!read_some(kv, deadline_at_us, &state))
             return TG_OK;
-        if (redisBufferRead(kv->context) != REDIS_OK)
+        if (state != REDIS_OK)
             return broke(kv, kv->context->errstr);
     }
 }
@@ -265,6 +292,9 @@ static enum tg_class connect_link(struct tg_kv *kv, const char *address, int64_t
     getsockopt(kv->context->fd, SOL_SOCKET, SO_ERROR, &failed, &failed_len);
     if (failed != 0)
         return broke(kv, strerror(failed));
+    /* Reads wait by themselves from here on. */
+    if (fcntl(kv->context->fd, F_SETFL, O_RDWR) != 0)
+        return broke(kv, strerror(errno));
     if (tcp) {
         setsockopt(kv->context->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
         if (redisEnableKeepAlive(kv->context) != REDIS_OK)

@@ -1,7 +1,7 @@
 /* kv_link - one connection to Redis, as kv.c, kv_pool.c and kv_listen.c share it.
  *
- * The socket is non-blocking and driven with poll, so that one deadline bounds writing, waiting
- * and reading together. Once `broken`, a connection can only be closed.
+ * One deadline bounds writing, waiting and reading together: a read waits for as long as the
+ * socket's own limit says, a write never waits inside the call. Once `broken`, a connection can only be closed.
  *
  * Threads  one owner.  Blocks  up to the deadline given (name resolution of tcp: excepted).
  */
@@ -23,6 +23,7 @@ struct tg_kv {
     struct tg_buf out;        /* the same as it goes over the wire */
     int64_t answered_at_us;   /* when the last reply came */
     int64_t clock_offset_us;  /* server's wall clock minus our monotonic one */
+    int64_t read_wait_us;     /* the socket's limit as it was set last */
     bool broken;
     char run_id[41];
     struct tg_error error;

@@ -87,6 +87,60 @@ static void a_large_body_in_pieces_arrives_exactly(void **state)
     free(bytes);
 }
 
+/* Methods, paths, headers and bodies of every size follow each other on one kept handle. */
+static void a_kept_handle_keeps_nothing_of_the_exchange_before(void **state)
+{
+    static const struct tg_http_header header = {"X-Mine", "1"};
+    static const struct {
+        const char *method, *path, *line;
+        size_t body_bytes[2];
+        size_t headers;
+    } steps[] = {
+        {"POST", "/a", "POST /a HTTP/1.1\r\n", {300, 0}, 1},
+        {"POST", "/a", "POST /a HTTP/1.1\r\n", {10, 20}, 0},
+        {"GET", "/a?b=1", "GET /a?b=1 HTTP/1.1\r\n", {0, 0}, 1},
+        {"POST", "/long", "POST /long HTTP/1.1\r\n", {90000, 20}, 0},
+        {"PUT", "/long", "PUT /long HTTP/1.1\r\n", {0, 7}, 0},
+        {"POST", "/", "POST / HTTP/1.1\r\n", {16384, 0}, 0},
+        {"POST", "/", "POST / HTTP/1.1\r\n", {16384, 1}, 0},
+        {"GET", "/", "GET / HTTP/1.1\r\n", {0, 0}, 0},
+        {"POST", "/", "POST / HTTP/1.1\r\n", {0, 0}, 0},
+    };
+    char *bytes = pattern(100000);
+    struct test_server server = {0};
+    struct tg_http_pool *pool = test_pool(4);
+
+    (void)state;
+    test_server_start(&server, answer_ok);
+    for (size_t i = 0; i < TG_COUNT_OF(steps); i++) {
+        const size_t *lens = steps[i].body_bytes, whole = lens[0] + lens[1];
+        const struct tg_span pieces[] = {{bytes, lens[0]}, {bytes + lens[0], lens[1]}};
+        struct tg_http_spec spec = test_spec(test_server_url(&server, steps[i].path));
+        struct recorded recorded = {0};
+        struct tg_http_result result;
+
+        spec.method = steps[i].method;
+        spec.headers = &header;
+        spec.header_count = steps[i].headers;
+        spec.body = pieces;
+        spec.body_count = strcmp(steps[i].method, "GET") == 0 ? 0 : 2;
+        result = test_exchange(pool, &spec, &recorded);
+        assert_int_equal(result.end, TG_HTTP_DONE);
+        assert_int_equal(result.reused, i > 0);
+        assert_true(result.body_sent);
+        assert_int_equal(result.sent_bytes, server.head.len + whole);
+        assert_memory_equal(server.head.data, steps[i].line, strlen(steps[i].line));
+        assert_int_equal(strstr(server.head.data, "\r\nX-Mine: 1\r\n") != NULL,
+                         steps[i].headers);
+        assert_int_equal(server.body.len, whole);
+        assert_memory_equal(tg_buf_text(&server.body), bytes, whole);
+        tg_buf_done(&recorded.body);
+    }
+    tg_http_pool_free(pool);
+    test_server_stop(&server);
+    free(bytes);
+}
+
 static void a_kept_connection_is_found_again_for_its_own_origin_only(void **state)
 {
     struct test_server server = {0}, other = {0};
@@ -346,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_go_out_as_given_and_identity_is_asked_for),
         cmocka_unit_test(a_large_body_in_pieces_arrives_exactly),
+        cmocka_unit_test(a_kept_handle_keeps_nothing_of_the_exchange_before),
         cmocka_unit_test(a_kept_connection_is_found_again_for_its_own_origin_only),
         cmocka_unit_test(an_idle_connection_is_closed_by_the_sweep),
         cmocka_unit_test(a_full_pool_closes_what_is_oldest),
