@@ -1,7 +1,8 @@
 /* kv_link - one connection to Redis, as kv.c, kv_pool.c and kv_listen.c share it.
  *
  * One deadline bounds writing, waiting and reading together: a read waits for as long as the
- * socket's own limit says, a write never waits inside the call. Once `broken`, a connection can only be closed.
+ * socket's own limit says, a write never waits inside the call. Once `broken`, a connection can
+ * only be closed.
  *
  * Threads  one owner.  Blocks  up to the deadline given (name resolution of tcp: excepted).
  */

@@ -464,12 +464,13 @@ void tg_relay_judge_key(struct tg_relay *relay, const struct tg_choice *choice,
                         const struct tg_transfer *transfer)
 {
     const struct tg_key_option *option = choice->keys->used;
+    const int64_t tries_most = tg_conf_int(relay->settings->conf, TG_OPTION_RETRY_KEY_TRIES);
     struct tg_key_verdict verdict = {TG_KEY_ACTIVE, 0, ""};
     bool works;
 
     relay->keys.stay_channel_id = 0;
     settle(relay, choice, transfer);
-    if (transfer == NULL)
+    if (transfer == NULL || tries_most == 0)
         return;
     works = transfer->error.class == TG_OK || transfer->arrived;
     if (!works)
@@ -480,8 +481,7 @@ void tg_relay_judge_key(struct tg_relay *relay, const struct tg_choice *choice,
     if (verdict.state == TG_KEY_ACTIVE)
         return;
     put_out(relay, option->id);
-    if (choice->other_keys > 0 &&
-        relay->keys.tries < tg_conf_int(relay->settings->conf, TG_OPTION_RETRY_KEY_TRIES)) {
+    if (choice->other_keys > 0 && relay->keys.tries < tries_most) {
         relay->keys.stay_channel_id = choice->channel.id;
         relay->keys.stayed.tier = choice->tier;
         relay->keys.stayed.channels_left = choice->channels_left;

@@ -336,6 +336,7 @@ def test_a_client_that_leaves_stops_the_upstream(
 ) -> None:
     stack.simulator.behave(model, "slow-tokens", ms=100, x=200)
     exchange = open_stream(account, model)
+    stack.simulator.wait(1)
     eventually("words flow", lambda: stack.simulator.only().words_sent > 2)
     exchange.close()
     eventually("the upstream is let go", lambda: stack.simulator.only().peer_closed_s is not None)

@@ -18,6 +18,7 @@ OPEN_S = 3  # breaker.open
 
 SETTINGS: dict[str, str | int | bool] = {
     "breaker.failures": 5,
+    "retry.key_tries": 3,
     "breaker.open": f"{OPEN_S}s",
     "auto_disable.on": True,
     "channel_test.every": "200ms",

@@ -99,6 +99,7 @@ class Site:
             "retry.backoff_base": "10ms",
             # Upstreams fail on purpose all the time; the suite schedule switches these on.
             "breaker.failures": 0,
+            "retry.key_tries": 0,
             "auto_disable.on": False,
             "snapshot.interval": "2s",
         }
