@@ -10,6 +10,8 @@ journal_applied_per_s entries from the journal into MySQL
 rebuild_s_100k        Redis killed with 100,000 accounts live: until every shard is on again
 audit_s_100k          one audit of them
 log_page_ms_1m        the slowest page of a request log of a million rows: first, deep, filtered
+convert_100k_ms       a request of 100 KB through the converters, the slower direction
+convert_event_us      one event of a stream and hop, the slower direction
 stream_kib_4000       resident memory of each of 4,000 streams at once, in KiB
 stream_p99_ms_4000    99th percentile of an event's age when the client has it, 4,000 streams
 stream_tls_kib_1000   the same memory with 1,000 streams whose upstream speaks TLS
@@ -204,6 +206,13 @@ class Bench(streams.Measures):
         done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True, env=environment)
         self.done["log_page_ms_1m"] = float(done.stdout.split()[1])
 
+    def convert(self) -> None:
+        argv = [str(build_tree() / "bench-convert")]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)
+        for line in done.stdout.splitlines():
+            name, value = line.split()[:2]
+            self.done[name] = float(value)
+
     def cgi_page(self) -> None:
         """From the start of the process to its last byte: connect, session, list, page."""
         site = self.stack.site
@@ -255,6 +264,8 @@ UNITS = {
     "rps_gateway": "requests/s",
     "added_median_ms_c1": "ms",
     "log_page_ms_1m": "ms",
+    "convert_100k_ms": "ms",
+    "convert_event_us": "us",
     "cgi_page_ms": "ms",
     "journal_applied_per_s": "1/s",
     "rebuild_s_100k": "s",
@@ -266,6 +277,7 @@ MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.ledger: {"ledger_vs_ping"},
     Bench.books: {"journal_applied_per_s", "rebuild_s_100k", "audit_s_100k"},
     Bench.log_page: {"log_page_ms_1m"},
+    Bench.convert: {"convert_100k_ms", "convert_event_us"},
     Bench.cgi_page: {"cgi_page_ms"},
     Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},
     Bench.streams: {"stream_kib_4000", "stream_p99_ms_4000"},

@@ -6,6 +6,11 @@ bench_upstream_SOURCES = tests/bench/upstream.c
 check_PROGRAMS += bench-streams
 bench_streams_SOURCES = tests/bench/streams.c
 
+# A request and an event through the converters; prints its figures.
+check_PROGRAMS += bench-convert
+bench_convert_SOURCES = tests/bench/convert.c
+bench_convert_LDADD = libconvert.a $(BASE_LIBS)
+
 # Deposit and bill against two PINGs; prints its figure.
 check_PROGRAMS += bench-ledger
 bench_ledger_SOURCES = tests/bench/ledger.c \

@@ -35,6 +35,19 @@ fuzz_chat_event_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"chat_event"'
 fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-chat_event
 
+check_PROGRAMS += fuzz-convert
+fuzz_convert_SOURCES = tests/fuzz/convert.c $(FUZZ_SOURCES)
+fuzz_convert_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"convert"'
+fuzz_convert_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
+TESTS += fuzz-convert
+EXTRA_DIST += \
+	tests/fuzz/corpus/convert/chat_answer \
+	tests/fuzz/corpus/convert/chat_request \
+	tests/fuzz/corpus/convert/chat_stream \
+	tests/fuzz/corpus/convert/messages_answer \
+	tests/fuzz/corpus/convert/messages_request \
+	tests/fuzz/corpus/convert/messages_stream
+
 check_PROGRAMS += fuzz-bpe
 fuzz_bpe_SOURCES = tests/fuzz/bpe.c $(FUZZ_SOURCES)
 fuzz_bpe_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"bpe"'

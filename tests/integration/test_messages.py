@@ -63,7 +63,7 @@ def test_an_anthropic_channel_gets_the_clients_very_bytes(stack: Stack, account:
     assert seen.body == ODD and seen.path == "/v1/messages"
 
 
-def test_a_mapped_model_is_spliced_and_renamed_back(stack: Stack, account: Account) -> None:
+def test_fr96_a_mapped_model_is_spliced_and_renamed_back(stack: Stack, account: Account) -> None:
     model = stack.new_model(M_REF)
     stack.channel(
         f"map-{model}", [model], "--provider", "anthropic", "--map", f"{model}=sim-ok-p10-c3"
@@ -76,7 +76,7 @@ def test_a_mapped_model_is_spliced_and_renamed_back(stack: Stack, account: Accou
     assert read(account, model, stream=True).model == model
 
 
-def test_headers_of_an_anthropic_channel(stack: Stack, account: Account) -> None:
+def test_fr93_new_fields_go_up_with_their_betas(stack: Stack, account: Account) -> None:
     beta = "context-management-2025-06-27,interleaved-thinking-2025-05-14"
     more = [("anthropic-beta", beta), ("X-Stainless-Lang", "python"), ("Cookie", "a=1")]
     body = messages_body(NATIVE, context_management={"edits": []})
