@@ -18,7 +18,8 @@
 /* A command stuck in the sending side must not reach a server minutes later (AMENDMENTS L5). */
 enum { SENDING_LIMIT_MS = 30000 };
 
-/* A read that ends sooner is begun again: a limit this long is not set anew for a later deadline. */
+/* A read that ends sooner is begun again: a limit this long is not set anew for a later
+ * deadline. */
 enum { READ_LIMIT_US = 200000 };
 
 /* A context that failed is dead for good: a late reply would answer another question. */
