@@ -18,8 +18,9 @@
 /* A command stuck in the sending side must not reach a server minutes later (AMENDMENTS L5). */
 enum { SENDING_LIMIT_MS = 30000 };
 
-/* Limits of a read go in steps, so that most calls find theirs set already. */
-enum { READ_STEP_US = 32000 };
+/* A read that ends sooner is begun again: a limit this long is not set anew for a later
+ * deadline. */
+enum { READ_LIMIT_US = 200000 };
 
 /* A context that failed is dead for good: a late reply would answer another question. */
 static enum tg_class broke(struct tg_kv *kv, const char *why)
@@ -77,8 +78,7 @@ static bool read_some(struct tg_kv *kv, int64_t deadline_at_us, int *ret_state)
 
     if (left_us <= 0)
         return false;
-    if (left_us > READ_STEP_US)
-        left_us -= left_us % READ_STEP_US;
+    left_us = TG_MIN(left_us, (int64_t)READ_LIMIT_US);
     if (left_us != kv->read_wait_us) {
         limit = (struct timeval){.tv_sec = left_us / 1000000, .tv_usec = left_us % 1000000};
         if (setsockopt(kv->context->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0)

@@ -48,7 +48,9 @@ void tg_key_keeper_put(struct tg_key_keeper *keeper, const struct tg_key_job *jo
     if (!full) {
         keeper->jobs[(keeper->first + keeper->count) % QUEUE] = *job;
         keeper->count++;
-        pthread_cond_signal(&keeper->wake);
+        /* A use only goes into a sum: that waits for the next flush, and wakes nobody. */
+        if (job->kind != TG_KEY_JOB_USE || keeper->count == QUEUE / 2)
+            pthread_cond_signal(&keeper->wake);
     }
     full = full && !keeper->overflowed;
     keeper->overflowed |= full;
@@ -256,7 +258,7 @@ static void *keep(void *context)
         got = take(keeper, &job, &stopping);
         if (got)
             work(keeper, &job);
-        if (tg_now_us() >= keeper->flush_at_us)
+        if (!got && tg_now_us() >= keeper->flush_at_us) /* whatever waited is in the sums */
             flush(keeper);
         if (!stopping && tg_now_us() >= keeper->read_at_us)
             read_rows(keeper);
