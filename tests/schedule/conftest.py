@@ -20,8 +20,6 @@ SETTINGS: dict[str, str | int | bool] = {
     "breaker.failures": 5,
     "breaker.open": f"{OPEN_S}s",
     "auto_disable.on": True,
-    "channel_test.every": "200ms",
-    "channel_test.mode": "passive",
 }
 
 
