@@ -142,12 +142,12 @@ def test_f31_an_event_that_takes_its_time_is_fine(case: Maker) -> None:
         connection.send(SSE_HEAD + b'data: {"id":"c","object":"chat.completion.chunk","choices":')
         connection.send(b'[{"index":0,"delta":{"content":"')
         for _ in range(15):
-            time.sleep(0.15)
+            time.sleep(0.3)
             connection.send(b"y" * 4000)
         connection.send(b'"}}]}\n\n' + STOP + usage(9, 5) + DONE)
         connection.sock.close()
 
-    made = case(script)
+    made = case(script, timeouts="connect=2s,first_byte=4s,idle=4s")
     result = is_ok(made.stream())
     assert result.done and result.text == "y" * 60_000
     made.account.wait_spent(WHOLE)

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from harness.checks import is_ok, only_inserted, spliced
 from harness.money import Price, bill
-from harness.stack import Account, Stack, recorded_folder
+from harness.stack import Account, Stack, recorded_exchanges, recorded_folder
 
 FOLDER = recorded_folder()
-EXCHANGES = sorted(path.stem for path in FOLDER.glob("openai-chat-*.json")) if FOLDER else []
+EXCHANGES = recorded_exchanges()
 # Fractions that no float holds, so that only the exact sum rounds to the right quota.
 PRICE = Price("2.37", "11.13", "0.593")
 

@@ -38,6 +38,12 @@ def recorded_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def recorded_exchanges() -> list[str]:
+    """The names of those between chat clients and chat providers."""
+    folder = recorded_folder()
+    return sorted(path.stem for path in folder.glob("openai-chat-*.json")) if folder else []
+
+
 def chat_body(model: str = "m-ref", text: str = "hi", **more: Any) -> bytes:
     value = {"model": model, "messages": [{"role": "user", "content": text}], **more}
     return json.dumps(value, separators=(",", ":")).encode()
