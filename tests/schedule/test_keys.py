@@ -20,7 +20,9 @@ names = itertools.count(1)
 
 # A channel without any usable key is disabled, and a breaker may open.
 pytestmark = pytest.mark.complains(
-    r"breaker: channel \d+ .* rests after failures", r"effects: channel \d+ is (disabled|enabled)"
+    r"breaker: channel \d+ .* rests after failures",
+    r"effects: channel \d+ is (disabled|enabled)",
+    r"is left to the replay",  # on a machine that has much else to do
 )
 
 
