@@ -18,7 +18,7 @@ static bool may_disable(struct tg_change *change, const struct tg_channel_verdic
         "SELECT c.status = 'enabled' AND c.auto_disable = 1, "
         "(SELECT COUNT(*) FROM channel_keys k WHERE k.channel_id = c.id AND k.id = ?), "
         "(SELECT COUNT(*) FROM channel_keys k WHERE k.channel_id = c.id AND k.id <> ? "
-        "AND k.state = 'active') FROM channels c WHERE c.id = ? FOR UPDATE",
+        "AND k.state NOT IN ('disabled', 'suspended')) FROM channels c WHERE c.id = ? FOR UPDATE",
         values, TG_COUNT_OF(values));
     bool may = rows != NULL && tg_db_next(rows) && tg_db_int(rows, 0) != 0 &&
                (why->key_id == 0 || (tg_db_int(rows, 1) != 0 && tg_db_int(rows, 2) == 0));

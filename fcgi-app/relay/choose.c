@@ -156,9 +156,10 @@ static void list_candidates(struct choosing *choosing, struct tg_choice *ret)
         struct tg_candidate *candidate = &choosing->candidates[i];
 
         *candidate = candidate_of(relay, &choosing->abilities[i]);
+        /* One whose last key has just failed is one of the channels that were called. */
+        ret->channels_all += !candidate->excluded || candidate->tried;
         if (candidate->excluded)
             continue;
-        ret->channels_all++;
         candidate->excluded = is_resting(choosing, candidate->channel_id);
         ret->channels_resting += candidate->excluded;
     }
@@ -181,6 +182,22 @@ static size_t left_in_other_groups(const struct choosing *choosing)
     return left;
 }
 
+/* Channels that this request called in groups before this one. */
+static size_t tried_elsewhere(const struct choosing *choosing)
+{
+    const struct tg_relay *relay = choosing->relay;
+    size_t elsewhere = 0;
+
+    for (size_t i = 0; i < relay->tried_count; i++) {
+        bool here = false;
+
+        for (size_t k = 0; k < choosing->count && !here; k++)
+            here = choosing->candidates[k].channel_id == relay->tried[i];
+        elsewhere += !here;
+    }
+    return elsewhere;
+}
+
 static void count_left(const struct choosing *choosing, size_t chosen, struct tg_choice *ret)
 {
     bool crosses = choosing->relay->groups_left > 0 &&
@@ -188,7 +205,7 @@ static void count_left(const struct choosing *choosing, size_t chosen, struct tg
     size_t elsewhere = crosses ? left_in_other_groups(choosing) : 0;
 
     ret->channels_left = elsewhere;
-    ret->channels_all += elsewhere;
+    ret->channels_all += elsewhere + tried_elsewhere(choosing);
     for (size_t i = 0; i < choosing->count; i++)
         ret->channels_left +=
             !choosing->candidates[i].excluded && !choosing->candidates[i].tried && i != chosen;
