@@ -21,8 +21,6 @@ SETTINGS: dict[str, str | int | bool] = {
     "retry.key_tries": 3,
     "breaker.open": f"{OPEN_S}s",
     "auto_disable.on": True,
-    "channel_test.every": "200ms",
-    "channel_test.mode": "passive",
 }
 
 

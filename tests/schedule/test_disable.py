@@ -1,4 +1,4 @@
-"""Channels that are disabled because their account is refused, and that come back by themselves."""
+"""Channels that are disabled because their account is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_left_alone(lanes: Lanes) -> bool:
 
 @pytest.mark.books_differ("tests of channels are nobody's bill")
 def test_a_refused_account(stack: Stack, lanes: Lanes) -> None:
-    """The client does not notice; the channel is off for all, and back when it works again."""
+    """The client does not notice; the channel is off for all workers."""
     lanes.add(priority=5)
     lanes.add(priority=1)
     lanes.ready()
@@ -64,7 +64,7 @@ def test_all_nodes_at_once(stack: Stack, lanes: Lanes) -> None:
     path = stack.directory / "second.sock"
     with another_gateway(
         stack, "second", allowed=[r"channel \d+ is disabled"], listen__address=f"unix:{path}",
-        pool__workers=1, snapshot__interval="60s", channel_test__mode="off",
+        pool__workers=1, snapshot__interval="60s",
     ) as second:  # fmt: skip
         lanes.behave(0, "unauthorized")
         is_ok(lanes.account.chat(lanes.model))
