@@ -150,7 +150,8 @@ def test_fr85_numbers_keep_their_text() -> None:
     answer = '{"id":"m","type":"message","role":"assistant","model":"u","content":[{"type":' \
         f'"tool_use","id":"a","name":"f","input":{NUMBERS}' \
         '}],"stop_reason":"tool_use","usage":{"output_tokens":1}}'  # fmt: skip
-    down = json.loads(raw(f'{{"do":"answer","client":"chat","upstream":"messages","body":{answer}}}'))
+    task = f'{{"do":"answer","client":"chat","upstream":"messages","body":{answer}}}'
+    down = json.loads(raw(task))
     made = down["body"]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]
     assert made.replace(" ", "") == NUMBERS
 
