@@ -19,7 +19,7 @@ enum { TG_KEY_ROOM_MOST = 8, TG_KEY_LEASE_MS = 900000, TG_KEY_TICKET_TEXT = 48 }
 /* A key that would do. */
 struct tg_key_wish {
     int64_t key_id, period_s; /* begin of its day */
-    int64_t cap, used;        /* used: as far as the caller knows */
+    int64_t cap, used;        /* used: as far as the caller knows; for a Redis that knows nothing */
     int64_t amount;
     int64_t ret_used; /* out: with what is reserved */
 };

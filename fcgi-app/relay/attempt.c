@@ -144,7 +144,8 @@ static int64_t delay_us(const struct tg_relay *relay, const struct tg_choice *ch
     int64_t window_us = base_us << TG_MIN(relay->repeats, 16);
     uint32_t draw;
 
-    if (choice->channels_left > 0 || relay->keys.stay_channel_id != 0)
+    /* Another channel, or another key of this one: nobody is asked a second time. */
+    if (choice->channels_left > 0 || relay->keys.key_is_out)
         return 0;
     tg_random(&draw, sizeof draw);
     window_us = TG_MIN(window_us, most_us);

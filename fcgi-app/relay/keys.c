@@ -48,6 +48,7 @@ static void put_out(struct tg_relay *relay, int64_t key_id)
 
 /* --- what is open -------------------------------------------------------------------------- */
 
+/* With what is reserved. */
 static int64_t used_of(const struct tg_relay *relay, const struct tg_channel_key *key,
                        int64_t period_s)
 {
@@ -469,6 +470,7 @@ void tg_relay_judge_key(struct tg_relay *relay, const struct tg_choice *choice,
     bool works;
 
     relay->keys.stay_channel_id = 0;
+    relay->keys.key_is_out = false;
     settle(relay, choice, transfer);
     if (transfer == NULL || tries_most == 0)
         return;
@@ -481,6 +483,7 @@ void tg_relay_judge_key(struct tg_relay *relay, const struct tg_choice *choice,
     if (verdict.state == TG_KEY_ACTIVE)
         return;
     put_out(relay, option->id);
+    relay->keys.key_is_out = true;
     if (choice->other_keys > 0 && relay->keys.tries < tries_most) {
         relay->keys.stay_channel_id = choice->channel.id;
         relay->keys.stayed.tier = choice->tier;

@@ -39,6 +39,7 @@ struct tg_key_list {
 struct tg_key_memory {
     int64_t *out; /* keys that are of no use to this request any more, in the arena */
     size_t out_count, out_cap;
+    bool key_is_out; /* the last call's key: what follows goes to another one */
     int64_t stay_channel_id; /* whose next key is to follow; 0: none */
     struct {
         int tier;

@@ -3,7 +3,8 @@
 --
 -- KEYS  caps (hash: key id -> "period used held"), flight (set of reservations by their end)
 -- ARGV  reservation, lease in ms, then for each key, best first: id, period, cap, used, amount
---       used: what the caller knows, in case that this server has lost it
+--       used: what the caller knows; it counts when this server knows nothing of that period, since
+--       what is reserved is in it: beside the server's own figures it would be counted twice
 -- Neither key is money: both have a TTL, and either may be evicted without the other.
 -- -> {which one, counted from 1, 0: none; then used of each}
 local call, format, match, tonumber = redis.call, string.format, string.match, tonumber
@@ -38,8 +39,7 @@ for i = 3, #ARGV, 5 do
     local cap, floor, amount = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
     local period, used, held = read(id)
     if none then held = 0 end
-    if period < wanted then period, used = wanted, 0 end
-    if period == wanted and used < floor then used = floor end
+    if period < wanted then period, used = wanted, floor end
     answer[#answer + 1] = used + held
     if answer[1] == 0 and used + held + amount <= cap then
         answer[1] = (i - 3) / 5 + 1
