@@ -16,7 +16,7 @@
 static const char SUFFIX[] = ".spool";
 
 static const uint64_t PRIME = UINT64_C(1099511628211);
-static const char DIGITS[] = "0123456789abcdef";
+static const char digits_of[16] = "0123456789abcdef"; /* no text: it has no end */
 enum { SUM_AT = 9, NUMBER_AT = 26 }; /* in the head */
 
 /* Every step can be undone, so no change of one word leaves the sum as it was. */
@@ -37,7 +37,7 @@ static uint64_t sum_of(const char *bytes, size_t len)
 static void put_hex(char *to, int digits, uint64_t value)
 {
     for (; digits > 0; value >>= 4)
-        to[--digits] = DIGITS[value & 15];
+        to[--digits] = digits_of[value & 15];
 }
 
 static uint64_t get_hex(const char *from, int digits)
@@ -45,9 +45,9 @@ static uint64_t get_hex(const char *from, int digits)
     uint64_t value = 0;
 
     for (int i = 0; i < digits; i++) {
-        const char *digit = memchr(DIGITS, from[i], 16);
+        const char *digit = memchr(digits_of, from[i], sizeof digits_of);
 
-        value = value << 4 | (digit != NULL ? (uint64_t)(digit - DIGITS) : 0);
+        value = value << 4 | (digit != NULL ? (uint64_t)(digit - digits_of) : 0);
     }
     return value;
 }

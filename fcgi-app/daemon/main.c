@@ -244,26 +244,26 @@ int main(int argc, char **argv)
     struct daemon daemon = {0};
     struct arguments arguments;
     struct daemon_settings *settings;
-    struct tg_error err;
+    struct tg_error err = {0};
     sigset_t signals;
     int code = read_arguments(argc, argv, &arguments);
-    enum tg_class class;
+    bool good;
 
     if (code >= 0)
         return code;
     init_stop(&daemon);
     block_signals(&signals);
     settings = daemon_settings_new(&daemon, arguments.conf_path, &err);
-    class = settings != NULL ? open_all(&daemon, &err) : err.class;
-    if (class == TG_OK)
+    good = settings != NULL && open_all(&daemon, &err) == TG_OK;
+    if (good)
         daemon_settings_look(settings, false);
-    if (class == TG_OK && arguments.once)
-        class = daemon_once(&daemon, &err);
-    else if (class == TG_OK)
+    if (good && arguments.once)
+        good = daemon_once(&daemon, &err) == TG_OK;
+    else if (good)
         run_threads(&daemon, settings, &signals);
-    if (class != TG_OK)
+    if (!good)
         fprintf(stderr, "tollgate-ledger: %s\n", err.message);
     close_all(&daemon);
     daemon_settings_free(settings);
-    return class == TG_OK ? 0 : 1;
+    return good ? 0 : 1;
 }

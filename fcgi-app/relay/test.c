@@ -119,7 +119,7 @@ static void answer(struct tg_request *req, const struct probe *probe, const stru
     tg_json_put_str(&json, "model", probe->model);
     tg_json_put_str(&json, "code", error->class == TG_OK ? NULL : error->code);
     tg_json_put_str(&json, "error", error->class == TG_OK ? NULL : error->message);
-    if (error->class == TG_OK)
+    if (error->class == TG_OK && probe->provider != NULL)
         write_answer(probe, &json);
     tg_json_end_object(&json);
     tg_reply_set_json(req, 200, out.data, out.len);

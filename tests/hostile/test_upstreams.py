@@ -136,7 +136,7 @@ def test_f31_a_byte_at_a_time(case: Maker) -> None:
 
 
 def test_f31_an_event_that_takes_its_time_is_fine(case: Maker) -> None:
-    """Slower than the limit of silence, but large and steady."""
+    """Slower than the limit of silence, but large and steady. (First content has its own limit.)"""
 
     def script(connection: Connection) -> None:
         connection.send(SSE_HEAD + b'data: {"id":"c","object":"chat.completion.chunk","choices":')
@@ -147,7 +147,7 @@ def test_f31_an_event_that_takes_its_time_is_fine(case: Maker) -> None:
         connection.send(b'"}}]}\n\n' + STOP + usage(9, 5) + DONE)
         connection.sock.close()
 
-    made = case(script, timeouts="connect=2s,first_byte=4s,idle=4s")
+    made = case(script, timeouts="connect=2s,first_byte=20s,idle=4s")
     result = is_ok(made.stream())
     assert result.done and result.text == "y" * 60_000
     made.account.wait_spent(WHOLE)

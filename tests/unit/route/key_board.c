@@ -146,7 +146,7 @@ static void one_of_many_may_look_at_an_exhausted_key(void **state)
 static void other_processes_see_it_and_their_death_changes_nothing(void **state)
 {
     pid_t child = fork();
-    int status;
+    int status = 0;
 
     (void)state;
     if (child == 0) {
