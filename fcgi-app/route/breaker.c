@@ -81,7 +81,7 @@ static uint64_t key_of(int64_t channel_id, const char *model)
     uint64_t value = UINT64_C(14695981039346656037) ^ (uint64_t)channel_id;
 
     value *= UINT64_C(1099511628211);
-    for (size_t i = 0; model[i] != '\0' && i < TG_BREAKER_MODEL - 1; i++)
+    for (size_t i = 0; i < TG_BREAKER_MODEL - 1 && model[i] != '\0'; i++)
         value = (value ^ (unsigned char)model[i]) * UINT64_C(1099511628211);
     value ^= value >> 32;
     return value == 0 ? 1 : value;
