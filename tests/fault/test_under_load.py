@@ -26,7 +26,7 @@ LEASE_AND_HALF_A_MINUTE = 34
 
 TROUBLE = ["redis", "database", "mysql", "ledger", "worker", "snapshot", "spool", "shard", "relay",
            "reserve", "settle", "hold", "sweep", "rebuild", "access", "log", "records", "jobs",
-           "replay", "listen", "keys"]  # fmt: skip
+           "replay", "listen", "keys", "conf"]  # fmt: skip
 pytestmark = [
     pytest.mark.complains(*TROUBLE),
     pytest.mark.breaks_http,
