@@ -30,7 +30,8 @@ static bool nobody_can_settle(const struct tg_sweep *sweep, const char *node, in
     return false;
 }
 
-/* A Redis that lost its last seconds may have forgotten what MySQL heard at the last lapse. */
+/* A Redis that lost its last seconds may have forgotten what MySQL heard at the last lapse, and an
+ * offline hold knows nothing of what the request earned in Redis. */
 static enum tg_class remember_earned(const struct tg_sweep *sweep, struct tg_hold *const *holds,
                                      size_t count, struct tg_arena *arena)
 {
@@ -159,8 +160,12 @@ static enum tg_class end_offline(const struct tg_sweep *sweep,
                            .token_id = overdue->token_id,
                            .plan_id = overdue->plan_id,
                            .earned_quota = overdue->earned_quota};
+    struct tg_hold *const over[] = {&hold};
     enum tg_offline_answer answer;
+    enum tg_class class = remember_earned(sweep, over, 1, arena); /* it may have gone on in Redis */
 
+    if (class != TG_OK)
+        return class;
     snprintf(hold.node, sizeof hold.node, "%s", overdue->node);
     return tg_offline_settle(sweep->replay->db, expire(&hold, arena), sweep->node, &answer,
                              sweep->replay->err);
