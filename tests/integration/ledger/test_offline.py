@@ -23,11 +23,15 @@ def money(stack: Stack) -> str:
     return stack.fcgi.request("GET", "/readyz").json["money"]
 
 
+def credits_are_applied(stack: Stack) -> None:
+    waiting = "SELECT COUNT(*) FROM credits WHERE applied_at IS NULL"
+    eventually("the credits are applied", lambda: stack.site.main_sql(waiting) == [["0"]], 30)
+
+
 @contextmanager
 def without_redis(stack: Stack) -> Iterator[None]:
     """MySQL's balances decide then, so what was credited is there before."""
-    waiting = "SELECT COUNT(*) FROM credits WHERE applied_at IS NULL"
-    eventually("the credits are applied", lambda: stack.site.main_sql(waiting) == [["0"]], 30)
+    credits_are_applied(stack)
     stack.redis.stop()
     try:
         eventually("money is offline", lambda: money(stack) == "offline", 60)
@@ -166,6 +170,7 @@ def test_a_stream_that_spans_the_outage(stack: Stack, account: Account) -> None:
 def test_a_site_without_redis(stack: Stack) -> None:
     """One node, money in MySQL alone; the daemon folds what ended into the books."""
     account = short_account(stack)
+    credits_are_applied(stack)
     stack.ledger.stop()
     stack.redis.stop()
     listen = f"unix:{stack.directory}/single.sock"
@@ -175,8 +180,9 @@ def test_a_site_without_redis(stack: Stack) -> None:
             ready = client.request("GET", "/readyz")
             assert (ready.status, ready.json["money"]) == (200, "single"), ready.body
             body, served = chat_body(max_tokens=10), 0
-            while client.request("POST", CHAT, account.auth(), body).status == 200:
+            while (answer := client.request("POST", CHAT, account.auth(), body)).status == 200:
                 served += 1
+            assert answer.status == 429, answer.body
             assert 1175 <= served * EACH <= 1175 + EACH, served
         fold = [str(stack.site.program("fcgi-app/tollgate-ledger")), "--once", "--conf"]
         conf = str(stack.directory / "single.conf")
