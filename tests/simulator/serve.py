@@ -87,6 +87,20 @@ def is_messages(request: Request) -> bool:
     return request.path.endswith(("/messages", "/messages/count_tokens"))
 
 
+def take_up(
+    state: State, sink: Sink, request: Request, key: str
+) -> tuple[dict[str, Any], Behaviour]:
+    """What is asked for, and what shall come of it; both are noted."""
+    check_transport(state, request)
+    parsed = parse_body(request.body)
+    seen = sink.seen
+    seen.model = str(parsed.get("model"))
+    behaviour = state.behaviour(seen.model, key)
+    behaviour.seen += 1
+    seen.scenario = behaviour.scenario
+    return parsed, behaviour
+
+
 async def route(state: State, sink: Sink, request: Request) -> None:
     if is_messages(request):
         await route_messages(state, sink, request)
@@ -103,13 +117,7 @@ async def route(state: State, sink: Sink, request: Request) -> None:
         raise Refusal(404, f"Unknown request URL: {request.method} {request.path}.", code=None)
     if request.method != "POST":
         raise Refusal(405, f"Not allowed to {request.method} on {request.path}.")
-    check_transport(state, request)
-    parsed = parse_body(request.body)
-    seen = sink.seen
-    seen.model = str(parsed.get("model"))
-    behaviour = state.behaviour(seen.model, key)
-    behaviour.seen += 1
-    seen.scenario = behaviour.scenario
+    parsed, behaviour = take_up(state, sink, request, key)
     if behaviour.recorded:
         # Other vendors of the dialect take parts that OpenAI refuses.
         await play_recorded(state, sink, behaviour.recorded)
@@ -124,13 +132,7 @@ async def route_messages(state: State, sink: Sink, request: Request) -> None:
     key = messages.authorize(state, request)
     if request.method != "POST":
         raise Refusal(405, f"Not allowed to {request.method} on {request.path}.")
-    check_transport(state, request)
-    parsed = parse_body(request.body)
-    seen = sink.seen
-    seen.model = str(parsed.get("model"))
-    behaviour = state.behaviour(seen.model, key)
-    behaviour.seen += 1
-    seen.scenario = behaviour.scenario
+    parsed, behaviour = take_up(state, sink, request, key)
     counting = request.path.endswith("/count_tokens")
     if behaviour.recorded:
         await play_recorded(state, sink, behaviour.recorded)
