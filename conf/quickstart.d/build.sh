@@ -1,7 +1,7 @@
 # An out-of-tree build. Needs common.sh; $tg_top is the source tree.
 
-# tg_build DIRECTORY LOG [CONFIGURE-OPTION...]: configures when it must, makes what is out of date
-tg_build()
+# tg_configure DIRECTORY LOG [CONFIGURE-OPTION...]: only when it must
+tg_configure()
 {
     local directory=$1 log=$2
     shift 2
@@ -13,5 +13,12 @@ tg_build()
         [ "$tg_top/configure" -nt "$directory/config.status" ]; then
         (cd "$directory" && tg_run "$log" "$tg_top/configure" "$@") || exit 1
     fi
-    tg_run "$log" make -C "$directory" -j "$(nproc)"
+}
+
+# tg_make DIRECTORY LOG [TARGET...]: makes what is out of date
+tg_make()
+{
+    local directory=$1 log=$2
+    shift 2
+    tg_run "$log" make -C "$directory" -j "$(nproc)" "$@"
 }

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness.gateway import SOURCE
+from harness.gateway import SOURCE, build_tree
 
 ENTER = Path(__file__).with_name("enter.sh")
 NAMESPACES = ["unshare", "--mount", "--pid", "--fork", "--net", "--ipc", "--kill-child"]
@@ -52,9 +52,14 @@ def run(*argv: str, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """./configure && make for the places that README names."""
-    build = tmp_path_factory.mktemp("made")
+    """./configure && make for the places that README names; tests/run has one already."""
     places = ["--prefix=/usr", "--sysconfdir=/etc", "--localstatedir=/var"]
+    build = build_tree()
+    status = str(build / "config.status")
+    options = run(status, "--config", cwd=build).split()
+    if set(places) <= set(options) and "--enable-sanitizers" not in options:
+        return build
+    build = tmp_path_factory.mktemp("made")
     run(str(SOURCE / "configure"), *places, cwd=build)
     run("make", "-j", str(os.cpu_count() or 1), cwd=build)
     return build
