@@ -307,7 +307,7 @@ def test_one_of_two_nodes_is_cut_off_from_redis(stack: Stack, scale: Scale) -> N
             proxy.cut = False
             eventually("the node is online",
                        lambda: client.request("GET", "/readyz").json["money"] == "online", 90)
-    # The audit counts what the node ended in its last offline moment; the balance hears of it later.
+    # The audit counts what ended in the last offline moment; the balance hears of it later.
     account.wait_spent(stack.charged_by_simulator(), 60)
     stack.site.wait_clean(60)
     most = 500_000 + 500_000 + 2 * 31_000  # balance, allowance, and what was running
