@@ -18,10 +18,6 @@
 /* A command stuck in the sending side must not reach a server minutes later (AMENDMENTS L5). */
 enum { SENDING_LIMIT_MS = 30000 };
 
-/* A read that ends sooner is begun again: a limit this long is not set anew for a later
- * deadline. */
-enum { READ_LIMIT_US = 200000 };
-
 /* A context that failed is dead for good: a late reply would answer another question. */
 static enum tg_class broke(struct tg_kv *kv, const char *why)
 {
@@ -69,40 +65,20 @@ static enum tg_class send_all(struct tg_kv *kv, const char *bytes, size_t len,
     return TG_OK;
 }
 
-/* Waits for bytes and reads them in one call, not longer than until the deadline (it may return
- * sooner without any); false when that has passed. */
-static bool read_some(struct tg_kv *kv, int64_t deadline_at_us, int *ret_state)
-{
-    int64_t left_us = deadline_at_us - tg_now_us();
-    struct timeval limit;
-
-    if (left_us <= 0)
-        return false;
-    left_us = TG_MIN(left_us, (int64_t)READ_LIMIT_US);
-    if (left_us != kv->read_wait_us) {
-        limit = (struct timeval){.tv_sec = left_us / 1000000, .tv_usec = left_us % 1000000};
-        if (setsockopt(kv->context->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0)
-            return false;
-        kv->read_wait_us = left_us;
-    }
-    *ret_state = redisBufferRead(kv->context);
-    return true;
-}
-
 /* The next reply; *ret NULL when the deadline passed without one. */
 static enum tg_class read_reply(struct tg_kv *kv, int64_t deadline_at_us, void **ret)
 {
-    int state;
-
     for (;;) {
         *ret = NULL;
         if (redisGetReplyFromReader(kv->context, ret) != REDIS_OK)
             return broke(kv, kv->context->errstr);
         if (*ret != NULL)
             return TG_OK;
-        if (!read_some(kv, deadline_at_us, &state))
+        /* A thread that sleeps in read() on a Unix socket is woken twice: the peer that takes the
+         * command makes room, which wakes readers too. poll() is asked for POLLIN alone. */
+        if (!wait_for(kv, POLLIN, deadline_at_us))
             return TG_OK;
-        if (state != REDIS_OK)
+        if (redisBufferRead(kv->context) != REDIS_OK)
             return broke(kv, kv->context->errstr);
     }
 }

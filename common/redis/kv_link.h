@@ -24,7 +24,6 @@ struct tg_kv {
     struct tg_buf out;        /* the same as it goes over the wire */
     int64_t answered_at_us;   /* when the last reply came */
     int64_t clock_offset_us;  /* server's wall clock minus our monotonic one */
-    int64_t read_wait_us;     /* the socket's limit as it was set last */
     bool broken;
     char run_id[41];
     struct tg_error error;
