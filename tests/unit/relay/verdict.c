@@ -8,7 +8,8 @@
 
 #define PHRASES "credit balance is too low; organization has been disabled ;; api key not valid;"
 #define BALANCE "{\"error\":{\"message\":\"Your Credit Balance is TOO LOW to go on\"}}"
-#define MISSING "{\"error\":{\"message\":\"The model does not exist\",\"code\":\"model_not_found\"}}"
+#define MISSING \
+    "{\"error\":{\"message\":\"The model does not exist\",\"code\":\"model_not_found\"}}"
 
 static const struct sample {
     const char *name;
@@ -21,7 +22,8 @@ static const struct sample {
 } samples[] = {
     {"a refused key", 401, "", "", NULL, true, "the upstream answered 401"},
     {"a phrase, whatever its case", 400, BALANCE, "", NULL, true, "credit balance is too low"},
-    {"a phrase under a 403", 403, "{\"error\":{\"message\":\"This organization has been disabled.\"}}",
+    {"a phrase under a 403", 403,
+     "{\"error\":{\"message\":\"This organization has been disabled.\"}}",
      "", NULL, true, "organization has been disabled"},
     {"a phrase under a 429", 429, BALANCE, "", NULL, true, "429"},
     {"a status of the setting", 403, "", "", "401, 403", true, "403"},
