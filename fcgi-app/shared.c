@@ -15,6 +15,7 @@ struct tg_shared {
     _Alignas(64) _Atomic int64_t counters[TG_COUNTER__COUNT];
     _Alignas(64) _Atomic int64_t stage_us[TG_STAGE__COUNT];
     _Atomic int64_t stage_count[TG_STAGE__COUNT];
+    _Atomic int64_t wishes[TG_WISH__COUNT];
     struct tg_money_mode money;
     struct tg_key_board *keys; /* a mapping of its own, at the same place in all workers */
     struct tg_breakers *breakers; /* at the same place in all workers */
@@ -76,6 +77,16 @@ int64_t tg_shared_counter(const struct tg_shared *shared, enum tg_counter counte
 struct tg_money_mode *tg_shared_money(struct tg_shared *shared)
 {
     return &shared->money;
+}
+
+void tg_shared_wish(struct tg_shared *shared, enum tg_wish wish)
+{
+    atomic_fetch_add(&shared->wishes[wish], 1);
+}
+
+int64_t tg_shared_wishes(const struct tg_shared *shared, enum tg_wish wish)
+{
+    return atomic_load(&shared->wishes[wish]);
 }
 
 struct tg_breakers *tg_shared_breakers(struct tg_shared *shared)

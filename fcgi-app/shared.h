@@ -53,6 +53,10 @@ struct tg_money_mode *tg_shared_money(struct tg_shared *shared) non_null(1);
 /* States of keys. */
 struct tg_key_board *tg_shared_keys(struct tg_shared *shared) non_null(1);
 struct tg_breakers *tg_shared_breakers(struct tg_shared *shared) non_null(1);
+/* What somebody wants done at once by the worker that watches the channels: how often so far. */
+enum tg_wish { TG_WISH_TESTS, TG_WISH_BALANCES, TG_WISH__COUNT };
+void tg_shared_wish(struct tg_shared *shared, enum tg_wish wish) non_null(1);
+int64_t tg_shared_wishes(const struct tg_shared *shared, enum tg_wish wish) non_null(1);
 /* Sum of microseconds and number of observations of a stage. */
 void tg_shared_stage_sum(const struct tg_shared *shared, enum tg_stage stage, int64_t *ret_us,
                          int64_t *ret_count) non_null(1, 3, 4);

@@ -9,6 +9,7 @@
 #include "fcgi-app/pool/pool.h"
 #include "fcgi-app/process.h"
 #include "fcgi-app/relay/effects.h"
+#include "fcgi-app/relay/watch.h"
 #include "fcgi-app/reload.h"
 #include "fcgi-app/route/key_keeper.h"
 #include "fcgi-app/settings.h"
@@ -271,6 +272,7 @@ int tg_worker_run(const struct tg_birth *birth)
                                            .thread_stop = thread_stop,
                                            .limits = limits,
                                            .context = &worker};
+    struct tg_watch *watch = NULL;
     struct tg_pool *pool = NULL;
     struct tg_error err;
     enum tg_class class;
@@ -289,8 +291,11 @@ int tg_worker_run(const struct tg_birth *birth)
         close_all(&worker);
         return 1;
     }
+    if (worker.index == 0)
+        watch = tg_watch_new(&worker);
     (void)!write(birth->ready_fd, "", 1);
     keep_house(&worker, pool, birth->conf_path);
+    tg_watch_free(watch);
     if (!drain(&worker, pool)) {
         tg_log(TG_LOG_WARNING, "worker",
                "%d threads did not end although they were told to",

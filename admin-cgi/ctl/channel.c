@@ -134,7 +134,8 @@ enum tg_class ctl_cmd_channel_list(struct ctl *ctl, const struct ctl_args *args)
     enum tg_class class = ctl_open_main(ctl);
 
     (void)args;
-    ctl->columns = "id name status provider priority weight groups_list models";
+    ctl->columns = "id name status provider priority weight tested_at test_ms test_code "
+                   "balance_usd groups_list models";
     return class == TG_OK ? tg_view_channels(ctl->main_db, &ctl->out, &ctl->err) : class;
 }
 

@@ -66,6 +66,11 @@ static bool is_unpriced_rule(const char *text)
     return strcmp(text, "refuse") == 0 || strcmp(text, "opt_in") == 0 || strcmp(text, "bill") == 0;
 }
 
+static bool is_test_mode(const char *text)
+{
+    return strcmp(text, "off") == 0 || strcmp(text, "passive") == 0 || strcmp(text, "all") == 0;
+}
+
 static const struct {
     enum tg_option_id id;
     text_check_fn *check;
@@ -79,6 +84,7 @@ static const struct {
     {TG_OPTION_LOG_LEVEL, is_level, "must be debug, info, warning or error"},
     {TG_OPTION_LEDGER_SPOOL_SYNC, is_sync, "must be none or second"},
     {TG_OPTION_PRICE_UNPRICED, is_unpriced_rule, "must be refuse, opt_in or bill"},
+    {TG_OPTION_CHANNEL_TEST_MODE, is_test_mode, "must be off, passive or all"},
 };
 
 static bool is_fine_text(enum tg_option_id id, const char *text, const char **why)

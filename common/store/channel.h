@@ -46,7 +46,7 @@ struct tg_channel_verdict {
 enum tg_class tg_store_channel_auto_disable(struct tg_db *db, const struct tg_channel_verdict *why,
                                             bool *ret_done, struct tg_error *err) must_check
     non_null(1, 2, 3, 4);
-/* Enables a channel that was disabled so, and no other. */
+/* Enables a channel that was disabled so, and no other; its key key_id is active again, too. */
 enum tg_class tg_store_channel_auto_enable(struct tg_db *db, const struct tg_channel_verdict *why,
                                            bool *ret_done, struct tg_error *err) must_check
     non_null(1, 2, 3, 4);

@@ -83,14 +83,16 @@ enum tg_class tg_store_channel_auto_disable(struct tg_db *db, const struct tg_ch
     return tg_change_end(&change);
 }
 
-/* The key that a test was made with, the channel's first, works again. */
-static void revive_key(struct tg_change *change, int64_t channel_id)
+/* The key that a test was made with works again. */
+static void revive_key(struct tg_change *change, const struct tg_channel_verdict *why)
 {
+    const struct tg_db_value values[] = {TG_DB_I(why->key_id), TG_DB_I(why->channel_id)};
+
     tg_change_run(change,
                   "UPDATE channel_keys SET state = 'active', state_until_at = NULL, "
-                  "state_reason = '', state_event = state_event + 1 WHERE channel_id = ? "
-                  "AND state <> 'disabled' ORDER BY position LIMIT 1",
-                  &TG_DB_I(channel_id), 1);
+                  "state_reason = '', state_event = state_event + 1 WHERE id = ? "
+                  "AND channel_id = ? AND state NOT IN ('active', 'disabled')",
+                  values, TG_COUNT_OF(values));
 }
 
 enum tg_class tg_store_channel_auto_enable(struct tg_db *db, const struct tg_channel_verdict *why,
@@ -102,7 +104,7 @@ enum tg_class tg_store_channel_auto_enable(struct tg_db *db, const struct tg_cha
     *ret_done = may_enable(&change, why);
     if (*ret_done) {
         set(&change, why, "enabled", "");
-        revive_key(&change, why->channel_id);
+        revive_key(&change, why);
         note(&change, why, "channel.auto_enable", "enabled");
     }
     return tg_change_end(&change);

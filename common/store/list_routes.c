@@ -7,6 +7,7 @@
     "SELECT c.id, c.name, c.tag, c.provider, c.base_url, c.organisation, c.status, " \
     "c.status_reason, c.priority, c.weight, c.models, c.groups_list, c.model_mapping, " \
     "c.status_mapping, c.proxy, c.timeouts, c.auto_disable, c.test_model, c.bill, c.created_at, " \
+    "c.tested_at, c.test_ms, c.test_code, c.balance_usd, c.balance_at, c.balance_code, " \
     "(SELECT COUNT(*) FROM channel_keys k WHERE k.channel_id = c.id), " \
     "(SELECT k.hint FROM channel_keys k WHERE k.channel_id = c.id ORDER BY k.position LIMIT 1), "
 #define CHANNELS_FROM \
@@ -21,7 +22,9 @@ static const struct tg_column channel_columns[] = {
     {"status_reason", TG_TEXT}, {"priority", TG_INT}, {"weight", TG_INT}, {"models", TG_JSON},
     {"groups_list", TG_JSON}, {"model_mapping", TG_JSON}, {"status_mapping", TG_JSON},
     {"proxy", TG_PROXY}, {"timeouts", TG_JSON}, {"auto_disable", TG_FLAG},
-    {"test_model", TG_TEXT}, {"bill", TG_TEXT}, {"created_at", TG_TIME}, {"key_count", TG_INT},
+    {"test_model", TG_TEXT}, {"bill", TG_TEXT}, {"created_at", TG_TIME}, {"tested_at", TG_TIME},
+    {"test_ms", TG_INT}, {"test_code", TG_TEXT}, {"balance_usd", TG_DECIMAL},
+    {"balance_at", TG_TIME}, {"balance_code", TG_TEXT}, {"key_count", TG_INT},
     {"key_hint", TG_TEXT}};
 static const struct tg_sort channel_sorts[] = {
     TG_SORT("id", TG_SORT_NUMBER, TG_SORT_NUMBER, CHANNELS "c.id, c.id" CHANNELS_FROM, "c.id",

@@ -8,6 +8,7 @@ libcommon_a_SOURCES += \
 	common/store/user.c common/store/user.h \
 	common/store/token.c common/store/token.h \
 	common/store/channel.c common/store/channel.h common/store/channel_auto.c \
+	common/store/channel_watch.c common/store/channel_watch.h \
 	common/store/price.c common/store/price.h \
 	common/store/group.c common/store/group.h \
 	common/store/credit.c common/store/credit.h \

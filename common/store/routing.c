@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json/json.h"
 #include "common/store/read.h"
 
 void tg_channel_key_aad(int64_t key_id, char text[TG_KEY_AAD_TEXT])
@@ -30,6 +31,23 @@ enum tg_class tg_store_routing_version(struct tg_db *db, int64_t *ret, struct tg
 typedef void row_fn(struct tg_arena *arena, const struct tg_db_rows *rows,
                     struct tg_routing_rows *ret);
 
+/* The first of a channel's models that is no pattern, "" when there is none. */
+static const char *first_model(struct tg_arena *arena, const char *models)
+{
+    const char *first = "";
+    struct tg_json *list = NULL;
+    struct tg_span name;
+
+    if (tg_json_parse(models, strlen(models), &list, NULL) != TG_OK)
+        return first;
+    for (size_t i = 0; *first == '\0' && i < tg_json_array_len(list); i++)
+        if (tg_json_string(tg_json_array_at(list, i), &name) &&
+            memchr(name.ptr, '*', name.len) == NULL)
+            first = tg_arena_strndup(arena, name.ptr, name.len);
+    tg_json_free(list);
+    return first;
+}
+
 static void add_channel(struct tg_arena *arena, const struct tg_db_rows *rows,
                         struct tg_routing_rows *ret)
 {
@@ -52,7 +70,10 @@ static void add_channel(struct tg_arena *arena, const struct tg_db_rows *rows,
         .priority = tg_db_int(rows, 13),
         .weight = tg_db_int(rows, 14),
         .key_mode = tg_store_text(arena, rows, 15),
-        .loss_policy = tg_store_text(arena, rows, 16)};
+        .loss_policy = tg_store_text(arena, rows, 16),
+        .off = tg_db_int(rows, 17) == 0,
+        .test_model = *tg_db_text(rows, 18) != '\0' ? tg_store_text(arena, rows, 18)
+                                                    : first_model(arena, tg_db_text(rows, 19))};
 }
 
 static void add_key(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -136,12 +157,13 @@ static const struct {
 } readings[] = {
     {"SELECT id, name, provider, base_url, organisation, proxy, model_mapping, timeouts, "
      "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, "
-     "key_mode, loss_policy FROM channels WHERE status = 'enabled' ORDER BY id",
+     "key_mode, loss_policy, status = 'enabled', test_model, models FROM channels "
+     "WHERE status IN ('enabled', 'auto_disabled') ORDER BY id",
      add_channel},
     {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint, k.state, k.state_until_at, "
      "k.state_event, k.cap_unit, k.cap_value, k.reset_hour, k.reset_zone, k.used, "
      "k.used_since_at, k.position FROM channel_keys k JOIN channels c ON c.id = k.channel_id "
-     "WHERE c.status = 'enabled' AND k.state <> 'disabled' "
+     "WHERE c.status IN ('enabled', 'auto_disabled') AND k.state <> 'disabled' "
      "ORDER BY k.channel_id, k.position",
      add_key},
     {"SELECT group_name, model, channel_id, priority, weight FROM abilities WHERE enabled = 1 "

@@ -18,8 +18,10 @@ struct tg_channel_row {
     const char *loss_policy; /* "" for none */
     bool bill_upstream;
     bool auto_disable;
+    bool off; /* disabled by itself: it has no abilities, and may only be tested */
     int64_t priority, weight;
     const char *key_mode; /* "" for in order, polling, random */
+    const char *test_model; /* "": its models are but patterns */
 };
 struct tg_channel_key_row {
     int64_t id, channel_id, position;
@@ -53,7 +55,7 @@ void tg_channel_key_aad(int64_t key_id, char text[TG_KEY_AAD_TEXT]);
 
 struct tg_routing_rows {
     int64_t version;
-    struct tg_channel_row *channels; /* status enabled only */
+    struct tg_channel_row *channels; /* but those that are disabled by hand */
     size_t channel_count;
     struct tg_channel_key_row *keys; /* all but disabled ones */
     size_t key_count;

@@ -5,12 +5,24 @@
 #include "fcgi-app/relay/classify.h"
 #include "fcgi-app/worker.h"
 
+enum { STOP_LOOK_US = 100000 };
+
 static bool take_body(void *context, const char *bytes, size_t len)
 {
     struct tg_ask *ask = context;
 
     tg_buf_add(&ask->body, bytes, TG_MIN(len, ask->most - ask->body.len));
     return ask->body.len < ask->most;
+}
+
+/* Looks whether it is to end. */
+static bool tick(void *context, int64_t now_us, bool client_ready, int64_t *ret_wake_at_us)
+{
+    const struct tg_ask *ask = context;
+
+    (void)client_ready;
+    *ret_wake_at_us = now_us + STOP_LOOK_US;
+    return !atomic_load(ask->stop);
 }
 
 static void judge(struct tg_ask *ask)
@@ -34,10 +46,12 @@ static void judge(struct tg_ask *ask)
 void tg_ask_run(struct tg_request *req, struct tg_ask *ask)
 {
     const struct tg_settings *settings = tg_worker_settings(req->worker);
-    const struct tg_http_sink sink = {.context = ask, .on_body = take_body};
+    const struct tg_http_sink sink = {.context = ask,
+                                      .on_body = take_body,
+                                      .on_tick = ask->stop != NULL ? tick : NULL};
     const struct tg_http_spec spec = {
         .purpose = TG_HTTP_CHANNEL,
-        .method = "POST",
+        .method = ask->method != NULL ? ask->method : "POST",
         .url = ask->call->url,
         .proxy = ask->channel->proxy,
         .headers = ask->call->headers,

@@ -8,11 +8,15 @@
 #include "fcgi-app/provider/provider.h"
 #include "fcgi-app/request.h"
 
+#include <stdatomic.h>
+
 struct tg_ask {
     /* set by the caller */
     const struct tg_channel *channel;
     const struct tg_provider_call *call;
     int64_t limit_us;
+    const char *method;      /* NULL: POST */
+    const atomic_bool *stop; /* once it is true the call ends at once; NULL: none */
     size_t most; /* bytes of the answer that are kept; the rest is not waited for */
     /* result */
     struct tg_buf body; /* tg_ask_done frees it */

@@ -44,6 +44,7 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.proxy = tg_arena_strdup(arena, from->proxy);
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
     copy.loss_policy = tg_arena_strdup(arena, from->loss_policy);
+    copy.test_model = tg_arena_strdup(arena, from->test_model);
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
     copy.keys = NULL;
@@ -122,7 +123,7 @@ static bool is_usable(struct tg_relay *relay, const struct tg_channel *channel)
 {
     const struct tg_provider *provider = tg_provider_find(channel->provider);
 
-    return provider != NULL &&
+    return provider != NULL && !channel->off &&
            tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL &&
            tg_relay_has_key(relay, channel) && !tg_relay_loses(relay, channel, provider);
 }
@@ -279,7 +280,7 @@ static const struct tg_channel *stay(const struct choosing *choosing, struct tg_
             ? NULL
             : tg_snapshot_channel(choosing->snapshot, relay->keys.stay_channel_id);
 
-    if (channel == NULL || !tg_relay_has_key(relay, channel) ||
+    if (channel == NULL || channel->off || !tg_relay_has_key(relay, channel) ||
         !take_pass(choosing, channel->id, ret)) {
         relay->keys.tries = 0;
         relay->keys.open_at_s = 0;

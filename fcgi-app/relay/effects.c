@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { QUEUE_MOST = 64, REASON_MOST = 200, STORE_WAIT_US = 5000000 };
+enum { QUEUE_MOST = 64, REASON_MOST = 200, STORE_WAIT_US = 5000000, KEYS_WAIT_US = 500000 };
 
 struct wish {
     int64_t channel_id, key_id;
@@ -63,6 +63,18 @@ bool tg_effects_apply(struct tg_db_pool *main_db, struct tg_kv_pool *kv, enum tg
     return true;
 }
 
+/* That the other keys are suspended may be written a moment after the call with the last one. */
+static void carry_out(struct tg_effects *effects, const struct wish *wish)
+{
+    const struct tg_channel_verdict why = {wish->channel_id, wish->key_id, wish->reason};
+
+    if (tg_effects_apply(effects->main_db, effects->kv, TG_EFFECT_DISABLE, &why) ||
+        wish->key_id == 0)
+        return;
+    tg_clock_sleep_us(KEYS_WAIT_US);
+    (void)tg_effects_apply(effects->main_db, effects->kv, TG_EFFECT_DISABLE, &why);
+}
+
 static void *run(void *context)
 {
     struct tg_effects *effects = context;
@@ -77,8 +89,7 @@ static void *run(void *context)
         }
         wish = effects->queue[0];
         pthread_mutex_unlock(&effects->lock);
-        const struct tg_channel_verdict why = {wish.channel_id, wish.key_id, wish.reason};
-        (void)tg_effects_apply(effects->main_db, effects->kv, TG_EFFECT_DISABLE, &why);
+        carry_out(effects, &wish);
         pthread_mutex_lock(&effects->lock);
         effects->count--;
         for (size_t i = 0; i < effects->count; i++)
@@ -118,10 +129,10 @@ void tg_effects_free(struct tg_effects *effects)
     free(effects);
 }
 
-static bool is_waiting(const struct tg_effects *effects, int64_t channel_id)
+static bool is_waiting(const struct tg_effects *effects, int64_t channel_id, int64_t key_id)
 {
     for (size_t i = 0; i < effects->count; i++)
-        if (effects->queue[i].channel_id == channel_id)
+        if (effects->queue[i].channel_id == channel_id && effects->queue[i].key_id == key_id)
             return true;
     return false;
 }
@@ -132,7 +143,7 @@ bool tg_effects_disable(struct tg_effects *effects, int64_t channel_id, int64_t 
     bool taken;
 
     pthread_mutex_lock(&effects->lock);
-    taken = effects->count < QUEUE_MOST && !is_waiting(effects, channel_id);
+    taken = effects->count < QUEUE_MOST && !is_waiting(effects, channel_id, key_id);
     if (taken) {
         struct wish *wish = &effects->queue[effects->count++];
 

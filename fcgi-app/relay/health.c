@@ -40,7 +40,8 @@ static enum tg_breaker_outcome outcome_of(const struct tg_relay *relay,
     }
 }
 
-/* A channel whose account is refused is disabled, when it allows it; this request goes on. */
+/* A channel whose account is refused, and that has no other key, is disabled when it allows it;
+ * this request goes on. */
 static void disable(struct tg_relay *relay, const struct tg_choice *choice,
                     struct tg_attempt *attempt, const struct tg_error *error)
 {
@@ -53,7 +54,7 @@ static void disable(struct tg_relay *relay, const struct tg_choice *choice,
     struct tg_effects *effects = relay->req->worker->effects;
     char reason[TG_VERDICT_TEXT];
 
-    if (effects == NULL || !choice->channel.auto_disable ||
+    if (effects == NULL || !choice->channel.auto_disable || choice->other_keys > 0 ||
         !tg_conf_bool(relay->settings->conf, TG_OPTION_AUTO_DISABLE_ON) ||
         !tg_verdict_disables(&facts, reason))
         return;

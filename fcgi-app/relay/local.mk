@@ -15,4 +15,5 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/outcome.c \
 	fcgi-app/relay/ask.c fcgi-app/relay/ask.h \
 	fcgi-app/relay/count.c \
-	fcgi-app/relay/test.c fcgi-app/relay/test.h
+	fcgi-app/relay/test.c fcgi-app/relay/test.h \
+	fcgi-app/relay/watch.c fcgi-app/relay/watch.h

@@ -1,11 +1,14 @@
 #include "fcgi-app/relay/test.h"
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/json/writer.h"
 #include "common/price/price.h"
+#include "common/store/channel_watch.h"
 #include "fcgi-app/relay/ask.h"
 #include "fcgi-app/relay/relay.h"
 #include "fcgi-app/reply.h"
+#include "fcgi-app/shared.h"
 
 #include <string.h>
 
@@ -16,7 +19,8 @@ enum {
     SHOWN_MOST = 400,
     TOKENS_MOST = 16,
     SNAPSHOT_WAIT_US = 3000000,
-    SNAPSHOT_LOOK_US = 20000
+    SNAPSHOT_LOOK_US = 20000,
+    STORE_WAIT_US = 2000000
 };
 
 struct probe {
@@ -24,6 +28,7 @@ struct probe {
     const struct tg_provider *provider;
     const char *model;
     const struct tg_price *price; /* NULL: none is set */
+    size_t key_count;
     struct tg_ask ask;
 };
 
@@ -45,7 +50,8 @@ static void write_body(struct tg_buf *out, const char *model)
     tg_json_end_object(&json);
 }
 
-static void call_once(struct tg_request *req, struct probe *probe, struct tg_error *ret)
+static void call_once(struct tg_request *req, const struct tg_channel_test *test,
+                      struct probe *probe, struct tg_error *ret)
 {
     struct tg_provider_call call = {0};
     struct tg_buf body;
@@ -63,7 +69,9 @@ static void call_once(struct tg_request *req, struct probe *probe, struct tg_err
     if (probe->provider->prepare(&input, &call, ret) == TG_OK) {
         probe->ask = (struct tg_ask){.channel = &probe->channel,
                                      .call = &call,
-                                     .limit_us = TEST_LIMIT_US,
+                                     .limit_us = test->limit_us > 0 ? test->limit_us
+                                                                    : TEST_LIMIT_US,
+                                     .stop = test->stop,
                                      .most = ANSWER_MOST};
         tg_ask_run(req, &probe->ask);
         *ret = probe->ask.error;
@@ -141,6 +149,40 @@ static const struct tg_snapshot *acquire(struct tg_snapshot_holder *holder, int6
     return snapshot;
 }
 
+static const struct tg_channel_key *choose_key(struct tg_request *req,
+                                               const struct tg_channel *channel, size_t wish)
+{
+    struct tg_key_board *board = tg_shared_keys(req->worker->shared);
+
+    if (channel->key_count == 0)
+        return NULL;
+    if (wish > 0)
+        return &channel->keys[(wish - 1) % channel->key_count];
+    for (size_t i = 0; i < channel->key_count; i++)
+        if (tg_key_board_look(board, channel->keys[i].id, &channel->keys[i].row).state ==
+            TG_KEY_ACTIVE)
+            return &channel->keys[i];
+    return &channel->keys[0];
+}
+
+static void copy_channel(struct tg_request *req, const struct tg_channel *channel,
+                         const struct tg_channel_test *test, struct probe *ret)
+{
+    const struct tg_channel_key *key = choose_key(req, channel, test->key);
+    struct tg_channel chosen = *channel;
+
+    if (key != NULL) {
+        chosen.key_id = key->id;
+        chosen.key = key->key;
+        chosen.key_hint = key->hint;
+    }
+    ret->channel = tg_relay_copy_channel(req->arena, &chosen);
+    ret->key_count = channel->key_count;
+    ret->provider = tg_provider_find(channel->provider);
+    if (ret->model == NULL && *channel->test_model != '\0')
+        ret->model = ret->channel.test_model;
+}
+
 static void prepare(struct tg_request *req, const struct tg_channel_test *test,
                     struct probe *ret)
 {
@@ -151,10 +193,7 @@ static void prepare(struct tg_request *req, const struct tg_channel_test *test,
     const struct tg_price *price = NULL;
 
     if (channel != NULL) {
-        ret->channel = tg_relay_copy_channel(req->arena, channel);
-        ret->provider = tg_provider_find(channel->provider);
-        if (ret->model == NULL)
-            ret->model = tg_snapshot_channel_model(snapshot, req->arena, test->channel_id);
+        copy_channel(req, channel, test, ret);
         if (ret->model != NULL)
             price = tg_snapshot_price(snapshot, ret->model);
     }
@@ -167,23 +206,72 @@ static void prepare(struct tg_request *req, const struct tg_channel_test *test,
     tg_snapshot_release(holder, snapshot);
 }
 
+static bool is_stopped(const struct tg_channel_test *test)
+{
+    return test->stop != NULL && atomic_load(test->stop);
+}
+
+/* For whoever looks at the channel later. */
+static void note(struct tg_request *req, const struct probe *probe, const struct tg_error *error)
+{
+    const struct tg_channel_test_row row = {.channel_id = probe->channel.id,
+                                            .ms = probe->ask.took_us / 1000,
+                                            .code = error->class == TG_OK ? "" : error->code};
+    struct tg_error err = {0};
+    struct tg_db *db = NULL;
+    enum tg_class class =
+        tg_db_acquire(req->worker->main_db, tg_now_us() + STORE_WAIT_US, &db, &err);
+
+    if (class == TG_OK)
+        class = tg_store_channel_tested(db, &row, &err);
+    tg_db_release(db);
+    if (class != TG_OK)
+        tg_log_error(TG_LOG_INFO, "test", &err);
+}
+
+/* tg_ask_done is the caller's. */
+static void run(struct tg_request *req, const struct tg_channel_test *test, struct probe *probe,
+                struct tg_error *error)
+{
+    *probe = (struct probe){.model = test->model};
+    memset(error, 0, sizeof *error);
+    prepare(req, test, probe);
+    tg_buf_init(&probe->ask.body, 0);
+    if (probe->channel.id == 0) {
+        (void)tg_fail(error, TG_CLASS_NOT_FOUND, "channel_not_found",
+                      "no such channel, or it is disabled");
+        return;
+    }
+    if (probe->provider == NULL || probe->channel.key[0] == '\0')
+        (void)tg_fail(error, TG_CLASS_CONFIG, "channel_unusable",
+                      "the channel's provider is unknown or it has no usable key");
+    else if (probe->model == NULL)
+        (void)tg_fail(error, TG_CLASS_CONFIG, "channel_unusable", "the channel names no model");
+    else
+        call_once(req, test, probe, error);
+    if (!is_stopped(test))
+        note(req, probe, error);
+}
+
 void tg_channel_test(struct tg_request *req, const struct tg_channel_test *test)
 {
-    struct probe probe = {.model = test->model};
-    struct tg_error error = {0};
+    struct tg_error error;
+    struct probe probe;
 
-    prepare(req, test, &probe);
-    tg_buf_init(&probe.ask.body, 0);
-    if (probe.channel.id == 0)
-        (void)tg_fail(&error, TG_CLASS_NOT_FOUND, "channel_not_found",
-                      "no such channel, or it is disabled");
-    else if (probe.provider == NULL || probe.channel.key[0] == '\0')
-        (void)tg_fail(&error, TG_CLASS_CONFIG, "channel_unusable",
-                      "the channel's provider is unknown or it has no usable key");
-    else if (probe.model == NULL)
-        (void)tg_fail(&error, TG_CLASS_CONFIG, "channel_unusable", "the channel names no model");
-    else
-        call_once(req, &probe, &error);
+    run(req, test, &probe, &error);
     answer(req, &probe, &error);
+    tg_ask_done(&probe.ask);
+}
+
+void tg_channel_try(struct tg_request *req, const struct tg_channel_test *test,
+                    struct tg_channel_tested *ret)
+{
+    struct probe probe;
+
+    run(req, test, &probe, &ret->error);
+    ret->took_us = probe.ask.took_us;
+    ret->key_id = probe.channel.key_id;
+    ret->key_count = probe.key_count;
+    ret->off = probe.channel.off;
     tg_ask_done(&probe.ask);
 }

@@ -162,19 +162,14 @@ const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot,
     return NULL;
 }
 
-static bool offers(const struct tg_route *route, int64_t channel_id)
+const int64_t *tg_snapshot_channel_ids(const struct tg_snapshot *snapshot, struct tg_arena *arena,
+                                       bool all, size_t *ret_count)
 {
-    for (size_t i = 0; i < route->count; i++)
-        if (route->abilities[i].channel->id == channel_id)
-            return true;
-    return false;
-}
+    int64_t *ids = tg_arena_calloc(arena, snapshot->channel_count + 1, sizeof *ids);
 
-const char *tg_snapshot_channel_model(const struct tg_snapshot *snapshot, struct tg_arena *arena,
-                                      int64_t id)
-{
-    for (size_t i = 0; i < snapshot->route_count; i++)
-        if (!snapshot->routes[i].pattern && offers(&snapshot->routes[i], id))
-            return tg_arena_strdup(arena, snapshot->routes[i].model);
-    return NULL;
+    *ret_count = 0;
+    for (size_t i = 0; i < snapshot->channel_count; i++)
+        if (all || snapshot->channels[i].off)
+            ids[(*ret_count)++] = snapshot->channels[i].id;
+    return ids;
 }

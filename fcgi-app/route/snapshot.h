@@ -62,8 +62,10 @@ struct tg_channel {
     const char *name, *provider, *base_url, *organisation, *proxy;
     int64_t connect_us, first_byte_us, idle_us; /* 0: the conf's value */
     bool bill_upstream, auto_disable;
+    bool off; /* disabled by itself: for tests only */
     const char *model_mapping; /* JSON object, "" for none */
     const char *loss_policy;   /* allow, safe, strict; "": allow */
+    const char *test_model;    /* "": none is known by its name */
     int64_t key_id;
     const char *key, *key_hint; /* "": it has none */
     enum tg_key_mode key_mode;
@@ -102,8 +104,8 @@ bool tg_snapshot_has_exact(const struct tg_snapshot *snapshot, const char *group
                            const char *model) non_null(1, 2, 3);
 const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
     non_null(1);
-/* The first model that a channel offers by its exact name, copied; NULL: none. */
-const char *tg_snapshot_channel_model(const struct tg_snapshot *snapshot, struct tg_arena *arena,
-                                      int64_t id) non_null(1, 2);
+/* Ids of all channels, or only of those that are disabled by themselves. Owns: the arena. */
+const int64_t *tg_snapshot_channel_ids(const struct tg_snapshot *snapshot, struct tg_arena *arena,
+                                       bool all, size_t *ret_count) must_check non_null(1, 2, 4);
 
 #endif

@@ -58,6 +58,8 @@ static struct tg_channel channel_of(const struct tg_channel_row *row)
         .idle_us = timeout_of(row, "idle"),
         .bill_upstream = row->bill_upstream,
         .auto_disable = row->auto_disable,
+        .off = row->off,
+        .test_model = row->test_model != NULL ? row->test_model : "",
         .model_mapping = row->model_mapping,
         .key = "",
         .key_hint = "",
