@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MOST = 32 };
-
 /* --- the source: what servers do differently ------------------------------------------------ */
 
 /* A tool call of one choice: under which index or id it came, and which one it is. */
@@ -208,43 +206,56 @@ void tg_chat_answer_normalise(struct tg_json *answer)
 
 /* --- the sink: what clients do not see ------------------------------------------------------ */
 
-struct keys {
-    char *names[KEYS_MOST];
-    size_t count;
-};
-
-static bool find_hidden(void *context, const char *key, const struct tg_json *value)
+/* What is below them is the client's own, whatever it is called. */
+static bool is_opaque(const char *key)
 {
-    struct keys *keys = context;
+    static const char *const keys[] = {"tools", "functions", "response_format", "metadata"};
 
-    (void)value;
-    if (strncmp(key, "x_", 2) == 0 && keys->count < KEYS_MOST)
-        keys->names[keys->count++] = tg_strdup(key);
-    return true;
+    for (size_t i = 0; i < TG_COUNT_OF(keys); i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
 }
 
-static bool strip_member(void *context, const char *key, const struct tg_json *value)
+static bool is_hidden(const char *key)
 {
-    struct tg_json *member = tg_json_member(context, key);
+    return strncmp(key, "x_", 2) == 0;
+}
 
-    (void)value;
-    if (member != NULL)
-        tg_chat_strip(member);
+static bool keep_visible(void *context, const char *key, struct tg_json *value)
+{
+    (void)context;
+    if (is_hidden(key))
+        return false;
+    if (!is_opaque(key))
+        tg_chat_strip(value);
     return true;
 }
 
 void tg_chat_strip(struct tg_json *value)
 {
-    struct keys keys = {.count = 0};
-
     for (size_t i = 0; i < tg_json_array_len(value); i++)
         tg_chat_strip(tg_json_element(value, i));
-    tg_json_each(value, find_hidden, &keys);
-    for (size_t i = 0; i < keys.count; i++) {
-        tg_json_remove(value, keys.names[i]);
-        free(keys.names[i]);
-    }
-    tg_json_each(value, strip_member, value);
+    tg_json_filter(value, keep_visible, NULL);
+}
+
+static bool look_at(void *context, const char *key, const struct tg_json *value)
+{
+    bool *found = context;
+
+    *found = is_hidden(key) || (!is_opaque(key) && tg_chat_has_hidden(value));
+    return !*found;
+}
+
+bool tg_chat_has_hidden(const struct tg_json *value)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < tg_json_array_len(value) && !found; i++)
+        found = tg_chat_has_hidden(tg_json_array_at(value, i));
+    if (!found)
+        tg_json_each(value, look_at, &found);
+    return found;
 }
 
 static bool is_usage_only(const struct tg_json *chunk)
