@@ -116,6 +116,47 @@ static void repair_finish(struct tg_json *choice, bool has_calls)
         tg_json_set_str(choice, "finish_reason", "tool_calls");
 }
 
+/* --- content in parts ----------------------------------------------------------------------- */
+
+static void add_text(struct tg_buf *to, const struct tg_json *part)
+{
+    struct tg_span text = tg_hub_span(part, "text");
+
+    tg_buf_add(to, text.ptr, text.len);
+}
+
+static void set_text(struct tg_json *said, const char *key, struct tg_buf *text)
+{
+    if (text->len > 0)
+        tg_json_set_span(said, key, (struct tg_span){text->data, text->len});
+    tg_buf_done(text);
+}
+
+/* Mistral's reasoning models answer in parts: {"type":"thinking","thinking":[{"text":…}]} and
+ * {"type":"text","text":…}. Elsewhere the one is reasoning_content and the other the content. */
+static void repair_content(struct tg_json *said)
+{
+    const struct tg_json *parts, *thoughts;
+    struct tg_buf content, reasoning;
+
+    if (tg_json_get_array(said, "content", &parts) != TG_JSON_GOT)
+        return;
+    tg_buf_init(&content, 0);
+    tg_buf_init(&reasoning, 0);
+    for (size_t i = 0; i < tg_json_array_len(parts); i++) {
+        const struct tg_json *part = tg_json_array_at(parts, i);
+
+        if (tg_json_get_array(part, "thinking", &thoughts) != TG_JSON_GOT)
+            add_text(&content, part);
+        else
+            for (size_t k = 0; k < tg_json_array_len(thoughts); k++)
+                add_text(&reasoning, tg_json_array_at(thoughts, k));
+    }
+    tg_json_set_null(said, "content");
+    set_text(said, "content", &content);
+    set_text(said, "reasoning_content", &reasoning);
+}
+
 static void repair_choice(struct source *source, struct tg_json *choice)
 {
     struct choice *state = choice_of(source, tg_hub_int(choice, "index", 0));
@@ -123,6 +164,7 @@ static void repair_choice(struct source *source, struct tg_json *choice)
 
     if (delta == NULL)
         tg_json_set(choice, "delta", delta = tg_json_new_object());
+    repair_content(delta);
     calls = tg_json_member(delta, "tool_calls");
     for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
         number_call(state, tg_json_element(calls, i));
@@ -200,6 +242,8 @@ void tg_chat_answer_normalise(struct tg_json *answer)
         struct tg_json *message = tg_json_member(choice, "message");
         struct tg_json *calls = message != NULL ? tg_json_member(message, "tool_calls") : NULL;
 
+        if (message != NULL)
+            repair_content(message);
         repair_finish(choice, calls != NULL && tg_json_array_len(calls) > 0);
     }
 }

@@ -1,7 +1,8 @@
 /* chat_edges - Chat as it comes from all kinds of servers, and as it goes to clients.
  *
  * source  repairs what servers do differently: absent deltas and choices, numbers of parallel tool
- *         calls that repeat or miss, finish reasons outside the list, errors as chunks.
+ *         calls that repeat or miss, content in parts, finish reasons outside the list, errors as
+ *         chunks.
  * sink    takes out the hub's own keys and a usage chunk that the client did not ask for.
  *
  * Pure.  Threads  as convert.h.  Source  PROTOCOLS D0 "Chat upstream normaliser", "Chat sink".
