@@ -36,6 +36,12 @@ static const struct tg_endpoint endpoints[] = {
      TG_OPERATION_ABSENT},
 };
 
+/* Paths that two protocols share; clients of Anthropic say the version that they speak. */
+static const struct tg_endpoint of_messages[] = {
+    {"models", "GET", "/v1/models", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
+    {"model", "GET", "/v1/models/*", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
+};
+
 static bool path_matches(const char *pattern, const char *path)
 {
     size_t len = strlen(pattern);
@@ -73,6 +79,15 @@ const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
         *ret_method_wrong = true;
     }
     return NULL;
+}
+
+const struct tg_endpoint *tg_endpoint_of_messages(const struct tg_endpoint *endpoint)
+{
+    for (size_t i = 0; i < TG_COUNT_OF(of_messages); i++)
+        if (of_messages[i].operation == endpoint->operation &&
+            strcmp(of_messages[i].path, endpoint->path) == 0)
+            return &of_messages[i];
+    return endpoint;
 }
 
 bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint)
@@ -114,6 +129,8 @@ enum tg_verdict tg_stage_endpoint(struct tg_request *req)
                 req->method, req->path);
         return TG_ANSWER;
     }
+    if (tg_fcgi_header(req->fcgi, "anthropic-version") != NULL)
+        req->endpoint = tg_endpoint_of_messages(req->endpoint);
     if (req->endpoint->operation == TG_OPERATION_ABSENT) {
         tg_fail(&req->error, TG_CLASS_ABSENT, "api_not_implemented",
                 "%.16s %.200s is not offered by this gateway", req->method, req->path);

@@ -33,6 +33,9 @@ void tg_endpoint_tidy(char *path) non_null(1);
 /* Pure, <path> is tidy. NULL: unknown path; *ret_method_wrong tells 405 from 404. */
 const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
                                            bool *ret_method_wrong) must_check non_null(1, 2, 3);
+/* The same operation as a client of Messages knows it; <endpoint> itself when it has one form. */
+const struct tg_endpoint *tg_endpoint_of_messages(const struct tg_endpoint *endpoint) must_check
+    non_null(1);
 /* Its body is a prompt for a model. */
 bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint) must_check non_null(1);
 /* What the star of the endpoint's path stands for in <path>, "" without a star. */

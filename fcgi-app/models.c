@@ -7,23 +7,32 @@
 
 #include <string.h>
 
-/* The models that the group offers and the token may use; of one name, or all. */
+/* The models that the group offers and the token may use; of one name, or all, on one page. */
 struct listing {
     struct tg_request *req;
     struct tg_json_writer json;
+    bool of_messages; /* as Anthropic lists them, else as OpenAI does */
     const char *only; /* NULL: all */
-    bool found;
+    const char *first, *last; /* of those that were found; NULL: none */
     const struct tg_snapshot *snapshot;
     size_t at; /* the group whose models are visited */
 };
 
-static void write_model(struct tg_json_writer *json, const char *name)
+static void write_model(const struct listing *listing, struct tg_json_writer *json,
+                        const char *name)
 {
     tg_json_begin_object(json);
     tg_json_put_str(json, "id", name);
-    tg_json_put_str(json, "object", "model");
-    tg_json_put_int(json, "created", 0);
-    tg_json_put_str(json, "owned_by", "tollgate");
+    if (listing->of_messages) {
+        tg_json_put_str(json, "type", "model");
+        tg_json_put_str(json, "display_name", name);
+        tg_json_put_str(json, "created_at", "1970-01-01T00:00:00Z"); /* that is: not known */
+        tg_json_put_str(json, "lifecycle", "active");
+    } else {
+        tg_json_put_str(json, "object", "model");
+        tg_json_put_int(json, "created", 0);
+        tg_json_put_str(json, "owned_by", "tollgate");
+    }
     tg_json_end_object(json);
 }
 
@@ -44,8 +53,30 @@ static void visit(void *context, const char *model)
         return;
     if (!tg_access_model_allowed(listing->req->credential, model) || was_listed(listing, model))
         return;
-    listing->found = true;
-    write_model(&listing->json, model);
+    listing->last = tg_arena_strdup(listing->req->arena, model);
+    if (listing->first == NULL)
+        listing->first = listing->last;
+    write_model(listing, &listing->json, model);
+}
+
+static void begin_list(struct listing *listing)
+{
+    tg_json_begin_object(&listing->json);
+    if (!listing->of_messages)
+        tg_json_put_str(&listing->json, "object", "list");
+    tg_json_key(&listing->json, "data");
+    tg_json_begin_array(&listing->json);
+}
+
+static void end_list(struct listing *listing)
+{
+    tg_json_end_array(&listing->json);
+    if (listing->of_messages) {
+        tg_json_put_bool(&listing->json, "has_more", false);
+        tg_json_put_str(&listing->json, "first_id", listing->first);
+        tg_json_put_str(&listing->json, "last_id", listing->last);
+    }
+    tg_json_end_object(&listing->json);
 }
 
 /* Another's model and an unknown one look the same from outside. */
@@ -59,7 +90,9 @@ void tg_answer_models(struct tg_request *req)
 {
     const char *only = tg_endpoint_rest(req->endpoint, req->path);
     const struct tg_snapshot *snapshot = tg_snapshot_acquire(req->worker->snapshots);
-    struct listing listing = {.req = req, .only = *only != '\0' ? only : NULL,
+    struct listing listing = {.req = req,
+                              .of_messages = req->endpoint->protocol == TG_PROTOCOL_MESSAGES,
+                              .only = *only != '\0' ? only : NULL,
                               .snapshot = snapshot};
     struct tg_buf body;
 
@@ -69,20 +102,14 @@ void tg_answer_models(struct tg_request *req)
     }
     tg_buf_init(&body, 0);
     tg_json_writer_init(&listing.json, &body);
-    if (listing.only == NULL) {
-        tg_json_begin_object(&listing.json);
-        tg_json_put_str(&listing.json, "object", "list");
-        tg_json_key(&listing.json, "data");
-        tg_json_begin_array(&listing.json);
-    }
+    if (listing.only == NULL)
+        begin_list(&listing);
     for (listing.at = 0; listing.at < req->group_count; listing.at++)
         tg_snapshot_models(snapshot, req->groups[listing.at], visit, &listing);
     tg_snapshot_release(req->worker->snapshots, snapshot);
-    if (listing.only == NULL) {
-        tg_json_end_array(&listing.json);
-        tg_json_end_object(&listing.json);
-    }
-    if (listing.only != NULL && !listing.found)
+    if (listing.only == NULL)
+        end_list(&listing);
+    if (listing.only != NULL && listing.first == NULL)
         refuse(req, only);
     else
         tg_reply_set_json(req, 200, body.data, body.len);

@@ -55,6 +55,6 @@ include tests/style/local.mk
 
 # What tests/run needs; these folders have no counterpart in a build tree.
 EXTRA_DIST += tests/run tests/conftest.py tests/pytest.ini tests/requirements.txt \
-	tests/simulator tests/lib tests/integration tests/fault tests/servers tests/clients \
+	tests/simulator tests/lib tests/integration tests/fault tests/servers tests/clients tests/agents \
 	tests/tokens tests/convert tests/installed tests/hostile tests/console tests/endurance \
 	tests/schedule

@@ -1,4 +1,4 @@
-/* channel add, list, enable, disable. */
+/* channel add, set, list, enable, disable. */
 #include "admin-cgi/ctl/commands.h"
 
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "common/conf/units.h"
 #include "common/http/url.h"
 #include "common/store/channel.h"
+#include "common/store/channel_change.h"
 #include "common/store/view.h"
 
 typedef bool pair_ok_fn(const char *name, const char *value);
@@ -57,6 +58,14 @@ static enum tg_class read_pairs(struct ctl *ctl, const struct ctl_args *args, co
     return class;
 }
 
+static enum tg_class read_maps(struct ctl *ctl, const struct ctl_args *args,
+                               const char **ret_mapping, const char **ret_timeouts)
+{
+    enum tg_class class = read_pairs(ctl, args, "--map", is_mapping, ret_mapping);
+
+    return class == TG_OK ? read_pairs(ctl, args, "--timeouts", is_timeout, ret_timeouts) : class;
+}
+
 /* A channel that has a proxy trusts it with names and addresses. */
 static enum tg_class check_reach(struct ctl *ctl, const struct tg_channel_new *channel)
 {
@@ -85,11 +94,17 @@ static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
         class = ctl_option_int(args, "--priority", &channel->priority, &ctl->err);
     if (class == TG_OK)
         class = ctl_option_int(args, "--weight", &channel->weight, &ctl->err);
-    if (class == TG_OK)
-        class = read_pairs(ctl, args, "--map", is_mapping, &channel->model_mapping);
-    if (class == TG_OK)
-        class = read_pairs(ctl, args, "--timeouts", is_timeout, &channel->timeouts);
-    return class;
+    return class == TG_OK ? read_maps(ctl, args, &channel->model_mapping, &channel->timeouts)
+                          : class;
+}
+
+static enum tg_class answer_id(struct ctl *ctl, int64_t id)
+{
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_int(&ctl->out, "id", id);
+    tg_json_end_object(&ctl->out);
+    ctl_tell_workers(ctl, "channels");
+    return TG_OK;
 }
 
 enum tg_class ctl_cmd_channel_add(struct ctl *ctl, const struct ctl_args *args)
@@ -120,13 +135,52 @@ enum tg_class ctl_cmd_channel_add(struct ctl *ctl, const struct ctl_args *args)
     if (key.len > 0)
         tg_wipe(key.data, key.len);
     tg_buf_done(&key);
-    if (class != TG_OK)
-        return class;
-    tg_json_begin_object(&ctl->out);
-    tg_json_put_int(&ctl->out, "id", id);
-    tg_json_end_object(&ctl->out);
-    ctl_tell_workers(ctl, "channels");
-    return TG_OK;
+    return class == TG_OK ? answer_id(ctl, id) : class;
+}
+
+/* Numbers that were given; the pointers stay NULL for those that were not. */
+struct numbers {
+    int64_t priority, weight;
+};
+
+static enum tg_class read_numbers(struct ctl *ctl, const struct ctl_args *args,
+                                  struct numbers *numbers, struct tg_channel_change *wish)
+{
+    enum tg_class class = ctl_option_int(args, "--priority", &numbers->priority, &ctl->err);
+
+    if (class == TG_OK)
+        class = ctl_option_int(args, "--weight", &numbers->weight, &ctl->err);
+    if (ctl_option(args, "--priority") != NULL)
+        wish->priority = &numbers->priority;
+    if (ctl_option(args, "--weight") != NULL)
+        wish->weight = &numbers->weight;
+    return class;
+}
+
+enum tg_class ctl_cmd_channel_set(struct ctl *ctl, const struct ctl_args *args)
+{
+    struct tg_channel_change wish = {.name = ctl_option(args, "--name"),
+                                     .organisation = ctl_option(args, "--organisation"),
+                                     .loss_policy = ctl_option(args, "--loss"),
+                                     .auto_disable = -1};
+    struct numbers numbers = {0};
+    enum tg_class class = ctl_id(args->positionals[0], &wish.id, &ctl->err);
+
+    if (class == TG_OK && args->option_count == 0)
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "nothing to set");
+    if (class == TG_OK)
+        class = read_numbers(ctl, args, &numbers, &wish);
+    if (class == TG_OK)
+        class = read_maps(ctl, args, &wish.model_mapping, &wish.timeouts);
+    if (ctl_option(args, "--models") != NULL)
+        ctl_list(ctl->arena, ctl_option(args, "--models"), &wish.models, &wish.model_count);
+    if (ctl_option(args, "--groups") != NULL)
+        ctl_list(ctl->arena, ctl_option(args, "--groups"), &wish.groups, &wish.group_count);
+    if (class == TG_OK)
+        class = ctl_open_main(ctl);
+    if (class == TG_OK)
+        class = tg_store_channel_change(ctl->main_db, &ctl->actor, &wish, &ctl->err);
+    return class == TG_OK ? answer_id(ctl, wish.id) : class;
 }
 
 enum tg_class ctl_cmd_channel_list(struct ctl *ctl, const struct ctl_args *args)

@@ -30,6 +30,10 @@ const struct ctl_command ctl_commands[] = {
      "[--weight N] [--map LIST] [--organisation O] [--proxy URL] [--timeouts LIST] "
      "[--loss POLICY] [--key-stdin | --key-file F]",
      "add an upstream account", 1, false, ctl_cmd_channel_add},
+    {"channel set",
+     "ID [--name N] [--models LIST] [--groups LIST] [--priority N] [--weight N] [--map LIST] "
+     "[--organisation O] [--timeouts LIST] [--loss POLICY]",
+     "change a channel; what is not named stays", 1, false, ctl_cmd_channel_set},
     {"channel list", "", "all channels", 0, false, ctl_cmd_channel_list},
     {"channel test", "ID", "make one real call through a channel", 1, false, ctl_cmd_channel_test},
     {"channel enable", "ID", "use a channel", 1, false, ctl_cmd_channel_enable},

@@ -339,6 +339,17 @@ void tg_json_drop(struct tg_json *array, size_t i)
     tg_assert(json_object_array_del_idx(open_value(array), i, 1) == 0);
 }
 
+struct tg_json *tg_json_take_at(struct tg_json *array, size_t i)
+{
+    struct json_object *list = open_value(array);
+    struct json_object *element = json_object_array_get_idx(list, i);
+
+    tg_assert(i < tg_json_array_len(array));
+    json_object_get(element);
+    tg_assert(json_object_array_put_idx(list, i, NULL) == 0);
+    return (struct tg_json *)(uintptr_t)wrap(element);
+}
+
 bool tg_json_above(const struct tg_json *value, int64_t limit)
 {
     struct json_object *object = unwrap(value);
@@ -374,4 +385,23 @@ struct tg_json *tg_json_take(struct tg_json *object, const char *key)
     json_object_get(member);
     json_object_object_del(open_value(object), key);
     return (struct tg_json *)(uintptr_t)wrap(member);
+}
+
+void tg_json_filter(struct tg_json *object, tg_json_keep_fn *keep, void *context)
+{
+    struct json_object *of = open_value(object);
+    struct json_object_iterator at, end;
+
+    if (!json_object_is_type(of, json_type_object))
+        return;
+    at = json_object_iter_begin(of);
+    end = json_object_iter_end(of);
+    while (!json_object_iter_equal(&at, &end)) {
+        const char *key = json_object_iter_peek_name(&at);
+        struct json_object *value = json_object_iter_peek_value(&at);
+
+        json_object_iter_next(&at);
+        if (!keep(context, key, (struct tg_json *)(uintptr_t)wrap(value)))
+            json_object_object_del(of, key);
+    }
 }

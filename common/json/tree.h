@@ -41,12 +41,17 @@ void tg_json_push(struct tg_json *array, struct tg_json *value) non_null(1, 2);
 /* Before element <i>. */
 void tg_json_insert(struct tg_json *array, size_t i, struct tg_json *value) non_null(1, 3);
 void tg_json_drop(struct tg_json *array, size_t i) non_null(1);
+/* The element, which is the caller's from now on; a null stays in its place. */
+struct tg_json *tg_json_take_at(struct tg_json *array, size_t i) must_check non_null(1);
 
 /* A member to be changed; NULL when it is absent or null. Borrowed. */
 struct tg_json *tg_json_member(struct tg_json *object, const char *key) must_check non_null(1, 2);
 struct tg_json *tg_json_element(struct tg_json *array, size_t i) must_check non_null(1);
 /* A number above <limit>, fractions included. */
 bool tg_json_above(const struct tg_json *value, int64_t limit) must_check non_null(1);
+/* Removes the members that <keep> says false of; it may change the others. */
+typedef bool tg_json_keep_fn(void *context, const char *key, struct tg_json *value);
+void tg_json_filter(struct tg_json *object, tg_json_keep_fn *keep, void *context) non_null(1, 2);
 /* The member, which is the caller's from now on; NULL when it is absent. */
 struct tg_json *tg_json_take(struct tg_json *object, const char *key) must_check non_null(1, 2);
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MOST = 32 };
-
 /* --- the source: what servers do differently ------------------------------------------------ */
 
 /* A tool call of one choice: under which index or id it came, and which one it is. */
@@ -118,6 +116,47 @@ static void repair_finish(struct tg_json *choice, bool has_calls)
         tg_json_set_str(choice, "finish_reason", "tool_calls");
 }
 
+/* --- content in parts ----------------------------------------------------------------------- */
+
+static void add_text(struct tg_buf *to, const struct tg_json *part)
+{
+    struct tg_span text = tg_hub_span(part, "text");
+
+    tg_buf_add(to, text.ptr, text.len);
+}
+
+static void set_text(struct tg_json *said, const char *key, struct tg_buf *text)
+{
+    if (text->len > 0)
+        tg_json_set_span(said, key, (struct tg_span){text->data, text->len});
+    tg_buf_done(text);
+}
+
+/* Mistral's reasoning models answer in parts: {"type":"thinking","thinking":[{"text":…}]} and
+ * {"type":"text","text":…}. Elsewhere the one is reasoning_content and the other the content. */
+static void repair_content(struct tg_json *said)
+{
+    const struct tg_json *parts, *thoughts;
+    struct tg_buf content, reasoning;
+
+    if (tg_json_get_array(said, "content", &parts) != TG_JSON_GOT)
+        return;
+    tg_buf_init(&content, 0);
+    tg_buf_init(&reasoning, 0);
+    for (size_t i = 0; i < tg_json_array_len(parts); i++) {
+        const struct tg_json *part = tg_json_array_at(parts, i);
+
+        if (tg_json_get_array(part, "thinking", &thoughts) != TG_JSON_GOT)
+            add_text(&content, part);
+        else
+            for (size_t k = 0; k < tg_json_array_len(thoughts); k++)
+                add_text(&reasoning, tg_json_array_at(thoughts, k));
+    }
+    tg_json_set_null(said, "content");
+    set_text(said, "content", &content);
+    set_text(said, "reasoning_content", &reasoning);
+}
+
 static void repair_choice(struct source *source, struct tg_json *choice)
 {
     struct choice *state = choice_of(source, tg_hub_int(choice, "index", 0));
@@ -125,6 +164,7 @@ static void repair_choice(struct source *source, struct tg_json *choice)
 
     if (delta == NULL)
         tg_json_set(choice, "delta", delta = tg_json_new_object());
+    repair_content(delta);
     calls = tg_json_member(delta, "tool_calls");
     for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
         number_call(state, tg_json_element(calls, i));
@@ -202,49 +242,64 @@ void tg_chat_answer_normalise(struct tg_json *answer)
         struct tg_json *message = tg_json_member(choice, "message");
         struct tg_json *calls = message != NULL ? tg_json_member(message, "tool_calls") : NULL;
 
+        if (message != NULL)
+            repair_content(message);
         repair_finish(choice, calls != NULL && tg_json_array_len(calls) > 0);
     }
 }
 
 /* --- the sink: what clients do not see ------------------------------------------------------ */
 
-struct keys {
-    char *names[KEYS_MOST];
-    size_t count;
-};
-
-static bool find_hidden(void *context, const char *key, const struct tg_json *value)
+/* What is below them is the client's own, whatever it is called. */
+static bool is_opaque(const char *key)
 {
-    struct keys *keys = context;
+    static const char *const keys[] = {"tools", "functions", "response_format", "metadata"};
 
-    (void)value;
-    if (strncmp(key, "x_", 2) == 0 && keys->count < KEYS_MOST)
-        keys->names[keys->count++] = tg_strdup(key);
-    return true;
+    for (size_t i = 0; i < TG_COUNT_OF(keys); i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
 }
 
-static bool strip_member(void *context, const char *key, const struct tg_json *value)
+static bool is_hidden(const char *key)
 {
-    struct tg_json *member = tg_json_member(context, key);
+    return strncmp(key, "x_", 2) == 0;
+}
 
-    (void)value;
-    if (member != NULL)
-        tg_chat_strip(member);
+static bool keep_visible(void *context, const char *key, struct tg_json *value)
+{
+    (void)context;
+    if (is_hidden(key))
+        return false;
+    if (!is_opaque(key))
+        tg_chat_strip(value);
     return true;
 }
 
 void tg_chat_strip(struct tg_json *value)
 {
-    struct keys keys = {.count = 0};
-
     for (size_t i = 0; i < tg_json_array_len(value); i++)
         tg_chat_strip(tg_json_element(value, i));
-    tg_json_each(value, find_hidden, &keys);
-    for (size_t i = 0; i < keys.count; i++) {
-        tg_json_remove(value, keys.names[i]);
-        free(keys.names[i]);
-    }
-    tg_json_each(value, strip_member, value);
+    tg_json_filter(value, keep_visible, NULL);
+}
+
+static bool look_at(void *context, const char *key, const struct tg_json *value)
+{
+    bool *found = context;
+
+    *found = is_hidden(key) || (!is_opaque(key) && tg_chat_has_hidden(value));
+    return !*found;
+}
+
+bool tg_chat_has_hidden(const struct tg_json *value)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < tg_json_array_len(value) && !found; i++)
+        found = tg_chat_has_hidden(tg_json_array_at(value, i));
+    if (!found)
+        tg_json_each(value, look_at, &found);
+    return found;
 }
 
 static bool is_usage_only(const struct tg_json *chunk)

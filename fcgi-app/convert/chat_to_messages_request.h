@@ -21,8 +21,9 @@ void tg_chat_to_messages_blocks(const struct tg_convert *context, const struct t
 struct tg_json *tg_chat_to_messages_assistant(const struct tg_convert *context,
                                               const struct tg_json *message, const char *path)
     must_check non_null(1, 2, 3);
-/* Puts the list of turns in order: results behind their calls, equal roles merged, a user first;
- * <messages> is changed in place. messages_order.c. */
-void tg_messages_order(const struct tg_convert *context, struct tg_json *messages) non_null(1, 2);
+/* The turns in the order that Messages wants: results behind their calls, equal roles merged, a
+ * user first. Takes <turns>, whose content is always a list. messages_order.c. */
+struct tg_json *tg_messages_order(const struct tg_convert *context, struct tg_json *turns)
+    must_check non_null(1, 2);
 
 #endif

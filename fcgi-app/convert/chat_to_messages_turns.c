@@ -185,12 +185,13 @@ enum tg_class tg_chat_to_messages_turns(const struct tg_convert *context,
         return tg_hub_invalid(err, "messages", "is no list");
     walk.system = tg_json_new_array();
     walk.messages = tg_json_new_array();
-    tg_json_set(made, "messages", walk.messages);
     for (size_t i = 0; i < tg_json_array_len(messages) && class == TG_OK; i++)
         class = read_message(&walk, tg_json_array_at(messages, i), i, err);
     if (class == TG_OK) {
+        tg_json_set(made, "messages", tg_messages_order(context, walk.messages));
         set_system(&walk, made);
-        tg_messages_order(context, walk.messages);
+    } else {
+        tg_json_free(walk.messages);
     }
     tg_json_free(walk.system);
     return class;

@@ -50,27 +50,35 @@ static bool same_role(const struct tg_json *a, const struct tg_json *b)
            !tg_hub_is(a, "role", "system");
 }
 
-/* A list whose neighbours have different roles; results alone do not count as a merge. */
-static struct tg_json *merged(const struct tg_convert *context, const struct tg_json *turns)
+/* Adds what <turn> says to <last>. Takes <turn>. */
+static void merge(const struct tg_convert *context, struct tg_json *last, struct tg_json *turn)
 {
-    struct tg_json *list = tg_json_new_array();
+    struct tg_json *content = content_of(turn);
+
+    if (!is_type(tg_json_array_at(content, 0), "tool_result"))
+        note(context, TG_SEVERITY_INFO, "ROLE_MERGED");
+    for (size_t i = 0; i < tg_json_array_len(content); i++)
+        tg_json_push(content_of(last), tg_json_take_at(content, i));
+    tg_json_free(turn);
+}
+
+/* A list whose neighbours have different roles; results alone do not count as a merge. Takes
+ * <turns>. */
+static struct tg_json *merged(const struct tg_convert *context, struct tg_json *turns)
+{
+    struct tg_json *list = tg_json_new_array(), *last = NULL;
 
     for (size_t i = 0; i < tg_json_array_len(turns); i++) {
-        const struct tg_json *turn = tg_json_array_at(turns, i), *content;
-        size_t count = tg_json_array_len(list);
-        struct tg_json *last = count > 0 ? tg_json_element(list, count - 1) : NULL;
+        struct tg_json *turn = tg_json_take_at(turns, i);
 
-        if (last == NULL || !same_role(last, turn)) {
-            tg_json_push(list, tg_json_copy(turn));
-            continue;
+        if (last != NULL && same_role(last, turn)) {
+            merge(context, last, turn);
+        } else {
+            tg_json_push(list, turn);
+            last = turn;
         }
-        if (tg_json_get_array(turn, "content", &content) != TG_JSON_GOT)
-            continue;
-        if (!is_type(tg_json_array_at(content, 0), "tool_result"))
-            note(context, TG_SEVERITY_INFO, "ROLE_MERGED");
-        for (size_t k = 0; k < tg_json_array_len(content); k++)
-            tg_json_push(content_of(last), tg_json_copy(tg_json_array_at(content, k)));
     }
+    tg_json_free(turns);
     return list;
 }
 
@@ -124,10 +132,21 @@ static struct tg_json *no_result(struct tg_span id)
     return result;
 }
 
-/* The results of <id> among <content>, as one; made up when there is none. */
-static struct tg_json *take_result(const struct tg_convert *context, const struct tg_json *content,
-                                   struct tg_span id, size_t *expected_at)
+static bool is_asked_again(const struct tg_json *calls, size_t call, struct tg_span id)
 {
+    for (size_t i = call + 1; i < tg_json_array_len(calls); i++)
+        if (is_call(tg_json_array_at(calls, i), id))
+            return true;
+    return false;
+}
+
+/* The results of call <call> among <content>, as one; made up when there is none. What is taken
+ * leaves a null behind, unless another call has the same id. */
+static struct tg_json *take_result(const struct tg_convert *context, const struct tg_json *calls,
+                                   size_t call, struct tg_json *content, size_t *expected_at)
+{
+    struct tg_span id = tg_hub_span(tg_json_array_at(calls, call), "id");
+    bool again = is_asked_again(calls, call, id);
     struct tg_json *result = NULL;
 
     for (size_t i = 0; i < tg_json_array_len(content); i++) {
@@ -137,10 +156,10 @@ static struct tg_json *take_result(const struct tg_convert *context, const struc
             continue;
         if (i != *expected_at || result != NULL)
             note(context, TG_SEVERITY_INFO, "TOOL_RESULT_REORDERED");
-        if (result == NULL)
-            result = tg_json_copy(block);
-        else
+        if (result != NULL)
             append_result(result, block);
+        else
+            result = again ? tg_json_copy(block) : tg_json_take_at(content, i);
     }
     (*expected_at)++;
     if (result != NULL)
@@ -179,28 +198,28 @@ static bool has_call(const struct tg_json *calls, const struct tg_json *result)
     return false;
 }
 
-/* <content> (NULL: there is no such turn) of the turn behind the calls: results in their order,
- * then all else. */
+/* <content> of the turn behind the calls (NULL: none): results in their order, then all else.
+ * Takes <content>. */
 static struct tg_json *answered(const struct tg_convert *context, const struct tg_json *calls,
-                                const struct tg_json *content)
+                                struct tg_json *content)
 {
-    struct tg_json *list = tg_json_new_array(), *nothing = tg_json_new_array();
-    const struct tg_json *from = content != NULL ? content : nothing;
+    struct tg_json *list = tg_json_new_array();
     size_t at = 0;
 
     for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
         if (is_type(tg_json_array_at(calls, i), "tool_use"))
-            tg_json_push(list, take_result(context, from,
-                                           tg_hub_span(tg_json_array_at(calls, i), "id"), &at));
-    for (size_t i = 0; i < tg_json_array_len(from); i++) {
-        const struct tg_json *block = tg_json_array_at(from, i);
+            tg_json_push(list, take_result(context, calls, i, content, &at));
+    for (size_t i = 0; i < tg_json_array_len(content); i++) {
+        const struct tg_json *block = tg_json_array_at(content, i);
 
+        if (tg_json_type(block) == TG_JSON_NULL)
+            continue;
         if (!is_type(block, "tool_result"))
-            tg_json_push(list, tg_json_copy(block));
+            tg_json_push(list, tg_json_take_at(content, i));
         else if (!has_call(calls, block))
             push_orphan(context, block, list);
     }
-    tg_json_free(nothing);
+    tg_json_free(content);
     return list;
 }
 
@@ -221,28 +240,32 @@ static void push_user(struct tg_json *turns, struct tg_json *list)
     tg_json_push(turns, turn);
 }
 
-static struct tg_json *paired(const struct tg_convert *context, const struct tg_json *turns)
+/* Every call is answered in the turn behind its own. Takes <turns>. */
+static struct tg_json *paired(const struct tg_convert *context, struct tg_json *turns)
 {
     struct tg_json *list = tg_json_new_array();
-    const struct tg_json *calls = NULL, *content;
+    const struct tg_json *calls = NULL; /* of the assistant's turn before; NULL: none */
 
     for (size_t i = 0; i < tg_json_array_len(turns); i++) {
-        const struct tg_json *turn = tg_json_array_at(turns, i);
+        struct tg_json *turn = tg_json_take_at(turns, i);
 
-        if (tg_json_get_array(turn, "content", &content) != TG_JSON_GOT)
-            continue;
         if (tg_hub_is(turn, "role", "user")) {
-            push_user(list, answered(context, calls, content));
+            tg_json_set(turn, "content",
+                        answered(context, calls, tg_json_take(turn, "content")));
+            tg_json_push(list, turn);
             calls = NULL;
             continue;
         }
         if (calls != NULL)
-            push_user(list, answered(context, calls, NULL));
-        tg_json_push(list, tg_json_copy(turn));
-        calls = tg_hub_is(turn, "role", "assistant") && has_calls(content) ? content : NULL;
+            push_user(list, answered(context, calls, tg_json_new_array()));
+        tg_json_push(list, turn);
+        calls = tg_hub_is(turn, "role", "assistant") && has_calls(content_of(turn))
+                    ? content_of(turn)
+                    : NULL;
     }
     if (calls != NULL)
-        push_user(list, answered(context, calls, NULL));
+        push_user(list, answered(context, calls, tg_json_new_array()));
+    tg_json_free(turns);
     return list;
 }
 
@@ -309,20 +332,14 @@ static void limit_hints(const struct tg_convert *context, struct tg_json *turns)
     }
 }
 
-void tg_messages_order(const struct tg_convert *context, struct tg_json *messages)
+struct tg_json *tg_messages_order(const struct tg_convert *context, struct tg_json *turns)
 {
-    struct tg_json *together = merged(context, messages);
-    struct tg_json *pairs = paired(context, together), *again;
+    struct tg_json *list = merged(context, turns);
 
-    tg_json_free(together);
-    again = merged(context, pairs); /* a turn that was added may have an equal neighbour */
-    tg_json_free(pairs);
-    begin_with_user(context, again);
-    end_with_user(context, again);
-    limit_hints(context, again);
-    while (tg_json_array_len(messages) > 0)
-        tg_json_drop(messages, tg_json_array_len(messages) - 1);
-    for (size_t i = 0; i < tg_json_array_len(again); i++)
-        tg_json_push(messages, tg_json_copy(tg_json_array_at(again, i)));
-    tg_json_free(again);
+    list = paired(context, list);
+    list = merged(context, list); /* a turn that was added may have an equal neighbour */
+    begin_with_user(context, list);
+    end_with_user(context, list);
+    limit_hints(context, list);
+    return list;
 }

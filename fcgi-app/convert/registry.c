@@ -101,26 +101,37 @@ static void write_tools(const struct tg_route *route, const struct tg_convert *c
         tg_chat_request_finish(context, request);
 }
 
+/* What the first step reads: <value> itself, or a changed copy, which <ret_copy> then holds. */
+static const struct tg_json *visible(const struct tg_route *route, const struct tg_json *request,
+                                     struct tg_json **ret_copy)
+{
+    *ret_copy = NULL;
+    if (route->client != TG_PROTOCOL_CHAT || !tg_chat_has_hidden(request))
+        return request;
+    *ret_copy = tg_json_copy(request);
+    tg_chat_strip(*ret_copy); /* a client must not reach the hub's own switches */
+    return *ret_copy;
+}
+
 enum tg_class tg_route_request(const struct tg_route *route, const struct tg_convert *context,
                                const struct tg_json *request, struct tg_json **ret,
                                struct tg_error *err)
 {
-    struct tg_json *at = tg_json_copy(request);
+    struct tg_json *made;
+    const struct tg_json *at = visible(route, request, &made);
 
-    if (route->client == TG_PROTOCOL_CHAT)
-        tg_chat_strip(at); /* a client must not reach the hub's own switches */
     for (size_t i = 0; i < route->step_count; i++) {
         struct tg_json *next;
         enum tg_class class = route->steps[i]->request(context, at, &next, err);
 
-        tg_json_free(at);
+        tg_json_free(made);
         if (class != TG_OK)
             return class;
-        at = next;
+        at = made = next;
     }
     if (route->step_count > 0)
-        write_tools(route, context, at);
-    *ret = at;
+        write_tools(route, context, made);
+    *ret = made != NULL ? made : tg_json_copy(request);
     return TG_OK;
 }
 
@@ -128,22 +139,25 @@ enum tg_class tg_route_answer(const struct tg_route *route, const struct tg_conv
                               const struct tg_json *answer, struct tg_json **ret,
                               struct tg_error *err)
 {
-    struct tg_json *at = tg_json_copy(answer);
+    struct tg_json *made = NULL;
+    const struct tg_json *at = answer;
 
-    if (route->step_count > 0 && route->upstream == TG_PROTOCOL_CHAT)
-        tg_chat_answer_normalise(at);
+    if (route->step_count > 0 && route->upstream == TG_PROTOCOL_CHAT) {
+        at = made = tg_json_copy(answer);
+        tg_chat_answer_normalise(made);
+    }
     for (size_t i = route->step_count; i-- > 0;) {
         struct tg_json *next;
         enum tg_class class = route->steps[i]->answer(context, at, &next, err);
 
-        tg_json_free(at);
+        tg_json_free(made);
         if (class != TG_OK)
             return class;
-        at = next;
+        at = made = next;
     }
     if (route->step_count > 0 && route->client == TG_PROTOCOL_CHAT)
-        tg_chat_strip(at);
-    *ret = at;
+        tg_chat_strip(made);
+    *ret = made != NULL ? made : tg_json_copy(answer);
     return TG_OK;
 }
 

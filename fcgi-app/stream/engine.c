@@ -17,6 +17,7 @@ static void fail(struct tg_stream *stream, enum tg_end_reason reason, const stru
         return;
     stream->error = *error;
     stream->end_reason = reason;
+    tg_buf_reset(&stream->terminal); /* an answer that failed has no end of a whole one */
 }
 
 static void fail_invalid(struct tg_stream *stream, const char *message)

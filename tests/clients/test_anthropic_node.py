@@ -72,6 +72,14 @@ def test_count_tokens(node_work: Path, target: Target, model: str) -> None:
     assert 0 < run(node_work, target, model, "count")["input_tokens"] < 30
 
 
+def test_models(node_work: Path, target: Target, model: str) -> None:
+    if target.account is None:
+        pytest.skip("the simulator lists models as OpenAI does")
+    said = run(node_work, target, model, "models")
+    assert {NATIVE, CHAT} <= set(said["names"])
+    assert (said["one"]["id"], said["one"]["type"]) == (model, "model")
+
+
 @WAYS
 def test_errors(node_work: Path, target: Target, model: str, way: str) -> None:
     target.simulator.behave(model, "bad-request")

@@ -138,6 +138,18 @@ def test_count_tokens(target: Target, model: str) -> None:
 
 
 @ONE_SERVER
+def test_models(target: Target, model: str) -> None:
+    if target.account is None:
+        pytest.skip("the simulator lists models as OpenAI does")
+    listed = {info.id: info for info in client(target).models.list()}
+    assert {NATIVE, CHAT} <= set(listed)
+    one = client(target).models.retrieve(model)
+    assert one == listed[model] and one.type == "model" and one.created_at.year == 1970
+    with pytest.raises(anthropic.NotFoundError):
+        client(target).models.retrieve("m-nobody")
+
+
+@ONE_SERVER
 def test_errors(target: Target, model: str) -> None:
     cases = [
         ("bad-request", anthropic.BadRequestError),

@@ -106,6 +106,27 @@ def test_broken_arguments_are_kept() -> None:
     assert said["body"]["stop_reason"] == "tool_use"
 
 
+PARTS = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "first "}, {"text": "this"}]},
+    {"type": "text", "text": "He"},
+    {"type": "text", "text": "llo"},
+    {"type": "reference", "reference_ids": [1]},
+]
+
+
+def test_content_in_parts_is_thinking_and_text() -> None:
+    said = tool.answer("messages", "chat", {"id": "x", "choices": [{"message": {
+        "content": PARTS}, "finish_reason": "stop"}]})  # fmt: skip
+    thinking, text = said["body"]["content"]
+    assert (thinking["thinking"], text) == ("first this", {"type": "text", "text": "Hello"})
+    chunks = [{"id": "x", "choices": [{"index": 0, "delta": {"content": [part]}}]}
+              for part in PARTS]  # fmt: skip
+    chunks.append({"id": "x", "choices": [{"delta": {"content": ""}, "finish_reason": "stop"}]})
+    said = tool.stream("messages", "chat", chunks, "done")
+    thinking, text = fold_messages(said["events"])["content"]
+    assert (thinking["thinking"], text) == ("first this", {"type": "text", "text": "Hello"})
+
+
 # --- fold(stream(x)) == answer(x) -----------------------------------------------------------------
 
 

@@ -279,6 +279,29 @@ def test_a_budget_leaves_room_for_the_answer() -> None:
 def test_the_hubs_own_keys_are_out_of_a_clients_reach() -> None:
     said = to_messages({"x_thinking": {"mode": "enabled", "budget": 2000}, "x_top_k": 3})
     assert "thinking" not in said["body"] and "top_k" not in said["body"]
+    many = {f"x_{i}": i for i in range(100)}
+    said = to_messages({**many, "x_top_k": 3})
+    assert "top_k" not in said["body"]
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"x_position": {"type": "number"}},
+    "required": ["x_position"],
+    "additionalProperties": False,
+}
+
+
+def test_what_clients_call_x_in_their_schemas_is_theirs() -> None:
+    wanted = function("f", parameters=SCHEMA)
+    said = to_chat({"tools": [{"name": "f", "input_schema": SCHEMA}], "output_config": {
+        "format": {"type": "json_schema", "schema": SCHEMA}}})  # fmt: skip
+    assert said["body"]["tools"] == [wanted]
+    assert said["body"]["response_format"]["json_schema"]["schema"] == SCHEMA
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}
+    said = to_messages({"tools": [wanted], "response_format": form})
+    assert said["body"]["tools"] == [{"name": "f", "input_schema": SCHEMA}]
+    assert said["body"]["output_config"]["format"]["schema"] == SCHEMA
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness.checks import is_ok
-from harness.gateway import Site
+from harness.gateway import CtlError, Site
 from harness.procs import eventually
 from harness.simclient import KEYS
 from harness.stack import Account, Stack, chat_body
@@ -203,6 +203,30 @@ def test_ways_of_giving_a_key(stack: Stack, account: Account, tmp_path: Path, wa
     stack.wait_model(account, model)
     is_ok(account.chat(model))
     assert stack.simulator.only().key == KEYS[5]
+
+
+def test_channel_set_changes_what_it_names(stack: Stack) -> None:
+    number = next(stack.numbers)
+    channel = str(stack.channel(f"set{number}", [f"m-set-{number}"], "--weight", "3"))
+    before = stack.site.ctl("show", "channel", channel)
+    stack.site.ctl("channel", "set", channel, "--priority", "7", "--map", "a=b,c=d")
+    after = stack.site.ctl("show", "channel", channel)
+    assert (after["priority"], after["weight"]) == (7, 3)
+    assert after["model_mapping"] == {"a": "b", "c": "d"}
+    stack.site.ctl("channel", "set", channel, "--map", "", "--name", f"renamed{number}",
+                   "--models", f"m-set-{number},m-more", "--groups", "nobody", "--weight", "0",
+                   "--loss", "strict")  # fmt: skip
+    after = stack.site.ctl("show", "channel", channel)
+    assert (after["name"], after["priority"], after["weight"]) == (f"renamed{number}", 7, 0)
+    assert not after["model_mapping"] and after["loss_policy"] == "strict"
+    assert after["base_url"] == before["base_url"] and after["provider"] == before["provider"]
+    wanted = f"abilities WHERE channel_id = {channel}"
+    rows = stack.site.main_sql(f"SELECT group_name, model FROM {wanted}")
+    assert sorted(map(tuple, rows)) == [("nobody", "m-more"), ("nobody", f"m-set-{number}")]
+    for argv in ([channel], [channel, "--weight", "x"], ["999999", "--weight", "1"],
+                 [channel, "--timeouts", "never=1s"]):  # fmt: skip
+        with pytest.raises(CtlError):
+            stack.site.ctl("channel", "set", *argv)
 
 
 def test_channel_test(stack: Stack) -> None:

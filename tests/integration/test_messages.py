@@ -89,6 +89,13 @@ def test_fr93_new_fields_go_up_with_their_betas(stack: Stack, account: Account) 
     assert account.token not in str(seen.raw["headers"])
 
 
+def test_fr93_a_chat_channel_gets_neither(stack: Stack, account: Account) -> None:
+    body = messages_body(CHAT, context_management={"edits": []})
+    is_ok(post(account, body, ("anthropic-beta", "context-management-2025-06-27")))
+    seen = stack.simulator.only()
+    assert seen.header("anthropic-beta") is None and "context_management" not in seen.json
+
+
 def test_the_clients_version_goes_on_and_has_a_default(stack: Stack, account: Account) -> None:
     body = messages_body(NATIVE)
     headers = [("x-api-key", account.token), ("Content-Type", "application/json")]
@@ -393,3 +400,39 @@ def test_a_credential_in_every_carrier(stack: Stack, account: Account) -> None:
     bearer = [("Authorization", f"Bearer {account.token}"), ("Content-Type", "application/json")]
     for headers in (bearer, auth(account)):
         whole(account.post(body, headers, uri="/v1/messages"))
+
+
+@BOTH
+@pytest.mark.parametrize("messages", ["absent", None, 7, []])
+def test_fr95_a_request_without_messages(
+    stack: Stack, account: Account, model: str, messages: object
+) -> None:
+    body = {"model": model, "max_tokens": 9, "messages": messages}
+    if messages == "absent":
+        del body["messages"]
+    text = json.dumps(body).encode()
+    refused(post(account, text), 400, "invalid_request_error")
+    error = account.post(text)
+    assert error.status == 400 and error.error["param"] == "messages"
+    assert stack.simulator.requests() == []
+    account.wait_spent(0)
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def test_models_as_anthropic_lists_them(stack: Stack, account: Account) -> None:
+    listed = is_ok(stack.fcgi.request("GET", "/v1/models", auth(account))).json
+    names = [model["id"] for model in listed["data"]]
+    assert {NATIVE, CHAT} <= set(names)
+    assert (listed["first_id"], listed["last_id"], listed["has_more"]) == (
+        names[0],
+        names[-1],
+        False,
+    )
+    one = is_ok(stack.fcgi.request("GET", f"/v1/models/{NATIVE}", auth(account))).json
+    assert one in listed["data"] and one["type"] == "model"
+    refused(stack.fcgi.request("GET", "/v1/models/m-nobody", auth(account)), 404, "not_found_error")
+    refused(stack.fcgi.request("GET", "/v1/models", auth(account)[1:]), 401, "authentication_error")
+    plain = stack.fcgi.request("GET", "/v1/models", account.auth()).json
+    assert [model["id"] for model in plain["data"]] == names and plain["object"] == "list"

@@ -112,6 +112,7 @@ def test_only_known_policies_are_taken(stack: Stack, account: Account) -> None:
     for argv in (
         ("token", "create", "--user", account.name, "--loss", "some"),
         ("token", "set", str(account.token_id), "--loss", "some"),
+        ("channel", "set", "1", "--loss", "some"),
     ):
         with pytest.raises(CtlError, match="loss policy"):
             stack.site.ctl(*argv)
@@ -124,8 +125,6 @@ def test_a_channel_that_changes_is_read_again(stack: Stack, account: Account) ->
     channel = stack.channel(f"loss-{model}", [model])
     stack.wait_model(account, model)
     whole(ask(account, model, **WRONG))
-    stack.site.main_sql(f"UPDATE channels SET loss_policy = 'safe' WHERE id = {channel}")
-    stack.site.ctl("channel", "disable", str(channel))
-    stack.site.ctl("channel", "enable", str(channel))
+    stack.site.ctl("channel", "set", str(channel), "--loss", "safe")
     eventually("it refuses", lambda: ask(account, model, **WRONG).status == 400, 15)
     assert json.loads(ask(account, model, **WRONG).body)["error"]["type"]

@@ -50,6 +50,11 @@ const cases = {
   streamed: async () => shown(await streamed({})),
   wholeTools: () => conversation(whole),
   streamedTools: () => conversation(streamed),
+  async models() {
+    const names = [];
+    for await (const model of client.models.list()) names.push(model.id);
+    return { names, one: await client.models.retrieve(process.env.MODEL) };
+  },
   count: () => client.messages.countTokens({ model: process.env.MODEL, messages }),
 };
 

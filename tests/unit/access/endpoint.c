@@ -91,12 +91,35 @@ static void a_path_names_its_methods(void **state)
     assert_string_equal(text, "");
 }
 
+static void shared_paths_have_a_form_of_messages(void **state)
+{
+    static const char *const shared[] = {"/v1/models", "/v1/models/m"};
+    bool wrong;
+
+    (void)state;
+    for (size_t i = 0; i < TG_COUNT_OF(shared); i++) {
+        const struct tg_endpoint *found = tg_endpoint_find("GET", shared[i], &wrong);
+        const struct tg_endpoint *other = tg_endpoint_of_messages(found);
+
+        assert_int_equal(found->protocol, TG_PROTOCOL_CHAT);
+        assert_int_equal(other->protocol, TG_PROTOCOL_MESSAGES);
+        assert_string_equal(other->name, found->name);
+        assert_string_equal(tg_endpoint_rest(other, shared[i]), tg_endpoint_rest(found, shared[i]));
+    }
+    assert_ptr_equal(tg_endpoint_of_messages(tg_endpoint_find("GET", "/healthz", &wrong)),
+                     tg_endpoint_find("GET", "/healthz", &wrong));
+    assert_int_equal(tg_endpoint_of_messages(tg_endpoint_find("DELETE", "/v1/models/m", &wrong))
+                         ->operation,
+                     TG_OPERATION_ABSENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_found),
         cmocka_unit_test(the_rest_of_a_path_keeps_its_slashes),
         cmocka_unit_test(a_path_names_its_methods),
+        cmocka_unit_test(shared_paths_have_a_form_of_messages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
