@@ -27,6 +27,7 @@ struct tg_convert {
     enum tg_protocol client, upstream;
     struct tg_diagnostics *diagnostics;
     const struct tg_toolset *tools;      /* NULL: the request has none */
+    const struct tg_json *request;       /* the client's, for what an answer repeats; NULL: none */
     const struct tg_model_facts *model;  /* what the upstream's model can do */
     const char *upstream_model;          /* as the upstream calls it */
     const char *client_model;            /* what the answer calls its model; NULL: leave it */
@@ -86,6 +87,7 @@ struct tg_converter {
 
 extern const struct tg_converter tg_convert_messages_chat; /* client Messages, upstream Chat */
 extern const struct tg_converter tg_convert_chat_messages; /* client Chat, upstream Messages */
+extern const struct tg_converter tg_convert_responses_chat, tg_convert_chat_responses;
 
 /* Named for the way of the answer: the upstream's protocol first. */
 enum tg_class tg_messages_to_chat_answer(const struct tg_convert *context,
@@ -94,8 +96,15 @@ enum tg_class tg_messages_to_chat_answer(const struct tg_convert *context,
 enum tg_class tg_chat_to_messages_answer(const struct tg_convert *context,
                                          const struct tg_json *answer, struct tg_json **ret,
                                          struct tg_error *err) must_check non_null(1, 2, 3);
+enum tg_class tg_responses_to_chat_answer(const struct tg_convert *context,
+                                          const struct tg_json *answer, struct tg_json **ret,
+                                          struct tg_error *err) must_check non_null(1, 2, 3);
+enum tg_class tg_chat_to_responses_answer(const struct tg_convert *context,
+                                          const struct tg_json *answer, struct tg_json **ret,
+                                          struct tg_error *err) must_check non_null(1, 2, 3);
 
 /* Named for the way of the stream: the upstream's protocol first. */
 extern const struct tg_hop_kind tg_hop_messages_to_chat, tg_hop_chat_to_messages;
+extern const struct tg_hop_kind tg_hop_responses_to_chat, tg_hop_chat_to_responses;
 
 #endif

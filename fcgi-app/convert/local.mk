@@ -42,4 +42,20 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/chat_to_messages_format.c \
 	fcgi-app/convert/messages_order.c \
 	fcgi-app/convert/messages_to_chat_answer.c \
-	fcgi-app/convert/chat_to_messages_answer.c
+	fcgi-app/convert/chat_to_messages_answer.c \
+	fcgi-app/convert/responses.c fcgi-app/convert/responses.h \
+	fcgi-app/convert/toolset_responses.c \
+	fcgi-app/convert/responses_to_chat.h \
+	fcgi-app/convert/responses_to_chat_request.c \
+	fcgi-app/convert/responses_to_chat_items.c \
+	fcgi-app/convert/responses_to_chat_parts.c \
+	fcgi-app/convert/responses_to_chat_stream.c \
+	fcgi-app/convert/responses_to_chat_answer.c \
+	fcgi-app/convert/chat_to_responses_request.h \
+	fcgi-app/convert/chat_to_responses_request.c \
+	fcgi-app/convert/chat_to_responses_input.c \
+	fcgi-app/convert/chat_to_responses_parts.c \
+	fcgi-app/convert/chat_to_responses.h \
+	fcgi-app/convert/chat_to_responses_stream.c \
+	fcgi-app/convert/chat_to_responses_items.c \
+	fcgi-app/convert/chat_to_responses_answer.c

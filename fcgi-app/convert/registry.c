@@ -12,6 +12,17 @@ static const struct tg_route routes[] = {
     {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_MESSAGES, {NULL}, 0},
     {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_CHAT, {&tg_convert_messages_chat}, 1},
     {TG_PROTOCOL_CHAT, TG_PROTOCOL_MESSAGES, {&tg_convert_chat_messages}, 1},
+    {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_RESPONSES, {NULL}, 0},
+    {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_CHAT, {&tg_convert_responses_chat}, 1},
+    {TG_PROTOCOL_CHAT, TG_PROTOCOL_RESPONSES, {&tg_convert_chat_responses}, 1},
+    {TG_PROTOCOL_RESPONSES,
+     TG_PROTOCOL_MESSAGES,
+     {&tg_convert_responses_chat, &tg_convert_chat_messages},
+     2},
+    {TG_PROTOCOL_MESSAGES,
+     TG_PROTOCOL_RESPONSES,
+     {&tg_convert_messages_chat, &tg_convert_chat_responses},
+     2},
 };
 
 const struct tg_route *tg_route_find(enum tg_protocol client, enum tg_protocol upstream)

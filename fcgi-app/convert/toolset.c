@@ -125,6 +125,25 @@ struct tg_span tg_toolset_name(const struct tg_convert *context, enum tg_protoco
     return wire_name;
 }
 
+void tg_toolset_wrap_custom(const struct tg_convert *context, const struct tg_tool_form *form,
+                            struct tg_json *tool, const char *key)
+{
+    static const char schema[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":"
+                                 "\"string\"}},\"required\":[\"input\"]}";
+    struct tg_json *parsed;
+
+    tg_json_set_str(tool, "description",
+                    tg_arena_printf(context->arena, "%s%sPass the raw text in `input`.",
+                                    form->description != NULL ? form->description : "",
+                                    form->description != NULL ? "\n\n" : ""));
+    if (tg_json_parse(schema, sizeof schema - 1, &parsed, NULL) == TG_OK)
+        tg_json_set(tool, key, parsed);
+    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_CUSTOM_WRAPPED", "tools", form->name);
+    if (form->grammar != NULL)
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_GRAMMAR_DROPPED", "tools",
+                    form->name);
+}
+
 /* --- schemas -------------------------------------------------------------------------------- */
 
 struct tg_json *tg_schema_clean(const struct tg_json *schema)
@@ -199,6 +218,8 @@ enum tg_class tg_toolset_extract(const struct tg_convert *context, enum tg_proto
         class = tg_toolset_from_chat(context, request, set, err);
     else if (from == TG_PROTOCOL_MESSAGES)
         class = tg_toolset_from_messages(context, request, set, err);
+    else if (from == TG_PROTOCOL_RESPONSES)
+        class = tg_toolset_from_responses(context, request, set, err);
     if (class == TG_OK)
         class = check_choice(set, err);
     if (class == TG_OK)
@@ -213,4 +234,6 @@ void tg_toolset_attach(const struct tg_convert *context, enum tg_protocol to,
         tg_toolset_to_chat(context, set, request);
     else if (to == TG_PROTOCOL_MESSAGES)
         tg_toolset_to_messages(context, set, request);
+    else if (to == TG_PROTOCOL_RESPONSES)
+        tg_toolset_to_responses(context, set, request);
 }

@@ -19,6 +19,7 @@ struct tg_tool_form {
     enum tg_tool_kind kind;
     const char *name;                    /* the client's */
     const char *wire_name;               /* the upstream's */
+    const char *space;                   /* namespace before the "__" of name; NULL: none */
     const char *description;             /* NULL: none */
     const struct tg_json *schema;        /* NULL: none */
     const struct tg_json *cache_control; /* NULL: none */
@@ -76,13 +77,23 @@ struct tg_json *tg_schema_clean(const struct tg_json *schema) must_check;
 /* Does it fit OpenAI's strict mode: closed, and every property required? */
 bool tg_schema_is_strict(const struct tg_json *schema) must_check;
 
-/* toolset_chat.c, toolset_messages.c */
+/* A custom tool takes raw text: elsewhere it is a function with one string. Sets the description,
+ * and the schema as <key>. */
+void tg_toolset_wrap_custom(const struct tg_convert *context, const struct tg_tool_form *form,
+                            struct tg_json *tool, const char *key) non_null(1, 2, 3, 4);
+
+/* toolset_chat.c, toolset_messages.c, toolset_responses.c */
 enum tg_class tg_toolset_from_chat(const struct tg_convert *context, const struct tg_json *request,
                                    struct tg_toolset *set, struct tg_error *err) must_check
     non_null(1, 2, 3);
 enum tg_class tg_toolset_from_messages(const struct tg_convert *context,
                                        const struct tg_json *request, struct tg_toolset *set,
                                        struct tg_error *err) must_check non_null(1, 2, 3);
+enum tg_class tg_toolset_from_responses(const struct tg_convert *context,
+                                        const struct tg_json *request, struct tg_toolset *set,
+                                        struct tg_error *err) must_check non_null(1, 2, 3);
+void tg_toolset_to_responses(const struct tg_convert *context, const struct tg_toolset *set,
+                             struct tg_json *request) non_null(1, 2, 3);
 void tg_toolset_to_chat(const struct tg_convert *context, const struct tg_toolset *set,
                         struct tg_json *request) non_null(1, 2, 3);
 void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_toolset *set,

@@ -148,6 +148,11 @@ static struct tg_json *function_of(const struct tg_convert *context,
 
     tg_json_set_str(tool, "type", "function");
     tg_json_set_str(function, "name", form->wire_name);
+    if (form->kind == TG_TOOL_CUSTOM) {
+        tg_toolset_wrap_custom(context, form, function, "parameters");
+        tg_json_set(tool, "function", function);
+        return tool;
+    }
     if (form->description != NULL)
         tg_json_set_str(function, "description", form->description);
     tg_json_set(function, "parameters", tg_schema_clean(form->schema));

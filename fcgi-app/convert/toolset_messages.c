@@ -163,33 +163,13 @@ enum tg_class tg_toolset_from_messages(const struct tg_convert *context,
 
 /* --- to ------------------------------------------------------------------------------------- */
 
-/* A custom tool takes raw text: here it is a function with one string. */
-static void write_custom(const struct tg_convert *context, const struct tg_tool_form *form,
-                         struct tg_json *tool)
-{
-    static const char schema[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":"
-                                 "\"string\"}},\"required\":[\"input\"]}";
-    struct tg_json *parsed;
-
-    tg_json_set_str(tool, "description",
-                    tg_arena_printf(context->arena, "%s%sPass the raw text in `input`.",
-                                    form->description != NULL ? form->description : "",
-                                    form->description != NULL ? "\n\n" : ""));
-    if (tg_json_parse(schema, sizeof schema - 1, &parsed, NULL) == TG_OK)
-        tg_json_set(tool, "input_schema", parsed);
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "TOOL_CUSTOM_WRAPPED", "tools", form->name);
-    if (form->grammar != NULL)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_GRAMMAR_DROPPED", "tools",
-                    form->name);
-}
-
 static struct tg_json *tool_of(const struct tg_convert *context, const struct tg_tool_form *form)
 {
     struct tg_json *tool = tg_json_new_object();
 
     tg_json_set_str(tool, "name", form->wire_name);
     if (form->kind == TG_TOOL_CUSTOM) {
-        write_custom(context, form, tool);
+        tg_toolset_wrap_custom(context, form, tool, "input_schema");
     } else {
         if (form->description != NULL)
             tg_json_set_str(tool, "description", form->description);
@@ -248,15 +228,31 @@ static void write_choice(const struct tg_convert *context, const struct tg_tools
     tg_json_set(request, "tool_choice", choice);
 }
 
-static void write_web_search(const struct tg_convert *context, struct tg_json *tools)
+/* <options>: of the client's own search tool; <path>: where it stood. */
+static void write_web_search(const struct tg_convert *context, const struct tg_json *options,
+                             const char *path, struct tg_json *tools)
 {
     struct tg_json *tool = tg_json_new_object();
+    const struct tg_json *filters;
 
     tg_json_set_str(tool, "type", "web_search_20250305");
     tg_json_set_str(tool, "name", "web_search");
+    if (tg_json_get_object(options, "filters", &filters) == TG_JSON_GOT)
+        tg_json_set_copy(tool, "allowed_domains", filters, "allowed_domains");
+    if (context->client == TG_PROTOCOL_RESPONSES)
+        tg_json_set_copy(tool, "user_location", options, "user_location");
     tg_json_push(tools, tool);
-    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED",
-                "web_search_options", "");
+    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", path, "");
+}
+
+static void write_builtin(const struct tg_convert *context, const struct tg_tool_builtin *builtin,
+                          struct tg_json *tools)
+{
+    if (context->client == TG_PROTOCOL_RESPONSES && strncmp(builtin->type, "web_search", 10) == 0)
+        write_web_search(context, builtin->options, "tools", tools);
+    else
+        tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", "tools",
+                    builtin->type);
 }
 
 void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_toolset *set,
@@ -272,10 +268,9 @@ void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_to
                         "tool_choice", "tools outside the subset are left out");
     }
     for (size_t i = 0; i < set->builtin_count; i++)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", "tools",
-                    set->builtins[i].type);
+        write_builtin(context, &set->builtins[i], tools);
     if (set->web_search != NULL)
-        write_web_search(context, tools);
+        write_web_search(context, set->web_search, "web_search_options", tools);
     if (tg_json_array_len(tools) == 0) {
         tg_json_free(tools);
         return;

@@ -12,6 +12,10 @@ FOLDER = Path(__file__).resolve().parent / "golden"
 FILES = sorted(FOLDER.glob("*.json"))
 
 
+# What the request of a case said, where the answer depends on it.
+TOOLS = {"edge.chat_to_responses.custom_out": {"tools": [{"type": "custom", "name": "sh"}]}}
+
+
 def load(file: Path) -> tool.Case:
     case = json.loads(file.read_text())
     case["client"], case["upstream"] = tool.WORDS[case["client"]], tool.WORDS[case["upstream"]]
@@ -22,8 +26,13 @@ def load(file: Path) -> tool.Case:
 def test_stream_comes_out_event_by_event(file: Path) -> None:
     case = load(file)
     events, end = tool.plain_events(case["output"])
+    tools = {"tools": TOOLS[file.stem]} if file.stem in TOOLS else {}
     got = tool.stream(
-        case["client"], case["upstream"], tool.plain_input(case["input"]), case["transport_end"]
+        case["client"],
+        case["upstream"],
+        tool.plain_input(case["input"]),
+        case["transport_end"],
+        **tools,
     )
     assert got["events"] == events
     assert got["end"] == end
@@ -33,7 +42,7 @@ def test_stream_comes_out_event_by_event(file: Path) -> None:
 
 def is_terminal(event: tool.Case) -> bool:
     """The event from which on an end of the stream is an end of the answer."""
-    if event.get("type") == "message_delta":
+    if event.get("type") in {"message_delta", "response.completed", "response.incomplete"}:
         return True
     return any(choice.get("finish_reason") for choice in event.get("choices", []))
 
@@ -52,6 +61,8 @@ def test_a_cut_stream_fails_once_and_looks_whole_never(file: Path) -> None:
         assert said["end"] == "error"
         text = json.dumps(said["events"])
         assert "message_stop" not in text and '"x_' not in text
+        failed = [event for event in said["events"] if event.get("type") == "response.failed"]
+        assert len(failed) == (case["client"] == "responses")
         assert not any(is_terminal(event) for event in said["events"])
 
 

@@ -9,6 +9,14 @@ from typing import Any
 from harness.gateway import build_tree
 
 Case = dict[str, Any]
+THEIR_WORDS = "Upstream stream ended before completion"
+OUR_WORDS = "The upstream ended its answer before it was complete."
+ENDS = {
+    "message_stop": "done",
+    "response.completed": "done",
+    "response.incomplete": "done",
+    "response.failed": "error",
+}
 WORDS = {"claude": "messages", "chat": "chat", "gemini": "gemini", "responses": "responses"}
 
 
@@ -37,9 +45,11 @@ def answer(client: str, upstream: str, body: Case) -> Case:
     return one({"do": "answer", "client": client, "upstream": upstream, "body": body})
 
 
-def stream(client: str, upstream: str, events: list[Case], end: str = "eof") -> Case:
+def stream(
+    client: str, upstream: str, events: list[Case], end: str = "eof", **more: Any
+) -> Case:
     return one({"do": "stream", "client": client, "upstream": upstream, "end": end,
-                "events": events})  # fmt: skip
+                "events": events, **more})  # fmt: skip
 
 
 def codes(said: Case) -> list[str]:
@@ -49,6 +59,7 @@ def codes(said: Case) -> list[str]:
 
 def plain_events(output: list[Any]) -> tuple[list[Case], str]:
     """The oracle's output as we tell it: events without errors and markers, and how it ended."""
+    output = json.loads(json.dumps(output).replace(THEIR_WORDS, OUR_WORDS))
     events, end = [], ""
     for event in output:
         if event == "[DONE]":
@@ -57,7 +68,7 @@ def plain_events(output: list[Any]) -> tuple[list[Case], str]:
             end = "error"
         elif "event" in event:
             events.append(event["data"])
-            end = "done" if event["event"] == "message_stop" else end
+            end = ENDS.get(event["event"], end)
         elif "error" in event and "choices" not in event:
             end = "error"
         else:
