@@ -78,6 +78,7 @@ static void put_sums(struct ctl *ctl, const struct tg_audit_report *report)
         {"journal_waiting", report->journal_waiting},
         {"credits_waiting", report->counts.credits_waiting},
         {"adjustments_waiting", report->counts.adjustments_waiting},
+        {"resets_waiting", report->counts.resets_waiting},
         {"offline_entries", report->counts.offline_entries},
         {"log_batches", report->counts.log_batches},
         {"log_lag_s", report->counts.log_lag_s},

@@ -34,6 +34,7 @@ static const struct member {
     {FLAG, offsetof(struct tg_credential, cross_group_retry)},
     {TEXT, offsetof(struct tg_credential, loss_policy)},
     {TEXT, offsetof(struct tg_credential, stream_mode)},
+    {TEXT, offsetof(struct tg_credential, funding)},
 };
 
 static void write_member(struct tg_json_writer *out, const struct tg_credential *credential,

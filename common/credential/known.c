@@ -163,26 +163,35 @@ static const char *put_text(struct copying *copying, const char *text)
     return text == NULL ? NULL : put(copying, text, strlen(text) + 1);
 }
 
+static const char *const *put_texts(struct copying *copying, const char *const *list,
+                                    size_t count)
+{
+    const char *const *copies = put(copying, list, count * sizeof *list);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = put_text(copying, list[i]);
+
+        if (copying->to != NULL)
+            ((const char **)copies)[i] = text;
+    }
+    return copies;
+}
+
 /* Copies what <credential> points at, and points it at the copies. */
 static void put_rest(struct copying *copying, struct tg_credential *credential)
 {
-    const char *const *models = credential->models;
-
     credential->token_name = put_text(copying, credential->token_name);
     credential->team = put_text(copying, credential->team);
     credential->user_group = put_text(copying, credential->user_group);
     credential->group_name = put_text(copying, credential->group_name);
     credential->loss_policy = put_text(copying, credential->loss_policy);
     credential->stream_mode = put_text(copying, credential->stream_mode);
+    credential->funding = put_text(copying, credential->funding);
     credential->addresses =
         put(copying, credential->addresses, credential->address_count * sizeof(struct tg_cidr));
-    credential->models = put(copying, models, credential->model_count * sizeof *models);
-    for (size_t i = 0; i < credential->model_count; i++) {
-        const char *name = put_text(copying, models[i]);
-
-        if (copying->to != NULL)
-            ((const char **)credential->models)[i] = name;
-    }
+    credential->models = put_texts(copying, credential->models, credential->model_count);
+    credential->auto_groups =
+        put_texts(copying, credential->auto_groups, credential->auto_group_count);
 }
 
 static struct entry *copy(const struct tg_credential *credential)

@@ -73,6 +73,18 @@ static void compare_tokens(struct run *run)
     }
 }
 
+/* ledger_day does not name plans. */
+static void compare_plans(struct run *run)
+{
+    for (size_t i = 0; i < run->books.plan_count; i++) {
+        const struct tg_audit_plan *plan = &run->books.plans[i];
+
+        compare(run, "plan", plan->id, SUMS("offline", plan->offline_quota, plan->offline_bound));
+        if (run->books.counts.folded_days == 0)
+            compare(run, "plan", plan->id, SUMS("ledger", plan->remain, plan->granted));
+    }
+}
+
 /* ---- what Redis says, piece by piece */
 
 static void compare_piece(struct run *run)
@@ -235,6 +247,7 @@ static enum tg_class try_once(struct run *run, bool *ret_done)
         return class;
     compare_users(run);
     compare_tokens(run);
+    compare_plans(run);
     report->clean = report->difference_count == 0 && report->unread_count == 0 &&
                     report->counts.orphans == 0 && report->counts.doubt_count == 0;
     return TG_OK;

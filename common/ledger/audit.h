@@ -3,7 +3,8 @@
  *   redis    live balance + open holds + what the journal still holds  =  users.quota,
  *            tokens.remain_quota, subscriptions.remain_quota
  *   offline  offline_quota  =  its open offline holds and entries
- *   ledger   credits - charges of ledger_entry and ledger_day  =  users.quota; tokens.used_quota
+ *   ledger   credits - charges of ledger_entry and ledger_day  =  users.quota; tokens.used_quota;
+ *            what came to a plan by its periods less what went  =  subscriptions.remain_quota
  *   credits  rows of credits  =  their entries
  *   sweep    what ended as expired  =  what it had earned when it lapsed, or more
  *   log      quota of request_log since its first kept day  =  charges

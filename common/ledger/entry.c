@@ -9,6 +9,7 @@
 static const char *const kind_names[] = {
     [TG_ENTRY_CHARGE] = "charge", [TG_ENTRY_REFUND] = "refund", [TG_ENTRY_EXPIRED] = "expired",
     [TG_ENTRY_CREDIT] = "credit", [TG_ENTRY_ADJUST] = "adjust",
+    [TG_ENTRY_RESET] = "reset",
 };
 
 const char *tg_entry_kind_name(enum tg_entry_kind kind)
@@ -64,6 +65,10 @@ void tg_entry_encode(const struct tg_entry *entry, struct tg_buf *out)
     tg_json_put_int(&json, "channel_id", entry->channel_id);
     tg_json_put_int(&json, "plan_id", entry->funding.plan_id);
     tg_json_put_int(&json, "amount_quota", entry->amount_quota);
+    if (entry->funding.plan_id != 0)
+        tg_json_put_int(&json, "plan_period", entry->funding.period);
+    if (entry->kind == TG_ENTRY_RESET)
+        tg_json_put_int(&json, "grant_quota", entry->grant_quota);
     if (entry->kind == TG_ENTRY_ADJUST) {
         tg_json_put_int(&json, "token_delta_quota", entry->token_delta_quota);
         tg_json_put_int(&json, "token_unlimited", entry->token_unlimited);
@@ -124,6 +129,10 @@ static void read_numbers(struct reading *in, struct tg_entry *entry)
     entry->funding.plan_id = read_int(in, "plan_id", 0, INT64_MAX);
     entry->amount_quota = read_int(in, "amount_quota", -TG_QUOTA_MAX, TG_QUOTA_MAX);
     entry->token_unlimited = -1;
+    if (entry->funding.plan_id != 0)
+        entry->funding.period = read_int(in, "plan_period", 0, INT64_MAX);
+    if (entry->kind == TG_ENTRY_RESET)
+        entry->grant_quota = read_int(in, "grant_quota", 0, TG_QUOTA_MAX);
     if (entry->kind != TG_ENTRY_ADJUST)
         return;
     entry->token_delta_quota = read_int(in, "token_delta_quota", -TG_QUOTA_MAX, TG_QUOTA_MAX);

@@ -17,11 +17,13 @@ enum tg_entry_kind {
     TG_ENTRY_REFUND,  /* a request that ended without one */
     TG_ENTRY_EXPIRED, /* a dead worker's hold, ended with what was earned */
     TG_ENTRY_CREDIT,  /* amount < 0: money for the user */
-    TG_ENTRY_ADJUST   /* token remain, unlimited, authver; amount 0 */
+    TG_ENTRY_ADJUST,  /* token remain, unlimited, authver; amount 0 */
+    TG_ENTRY_RESET    /* a plan's next period: what was left goes, its quota comes */
 };
 
 struct tg_funding {
     int64_t plan_id; /* 0: the wallet */
+    int64_t period;  /* of the plan, when the deposit was taken; RESET: the one that begins */
 };
 
 struct tg_entry {
@@ -30,6 +32,8 @@ struct tg_entry {
     int64_t user_id, token_id, channel_id; /* 0: none */
     struct tg_funding funding;
     int64_t amount_quota;       /* what leaves the account; negative: what comes in */
+    int64_t plan_quota;         /* what leaves the plan, where a script or fold has said so */
+    int64_t grant_quota;        /* RESET: quota of the period that begins */
     int64_t token_delta_quota;  /* ADJUST: added to the token's remain */
     int token_unlimited;        /* ADJUST: 0, 1, or -1 to leave it */
     int64_t authver;            /* ADJUST: raised to this; 0 to leave it */

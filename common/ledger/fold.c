@@ -14,7 +14,8 @@ static enum tg_class fold_shard(const struct tg_apply *apply, const struct tg_cu
 {
     struct tg_arena *arena = tg_arena_new();
     const struct tg_journal_batch expect = {
-        .shard = apply->shard, .epoch = cursor->epoch, .run_id = cursor->run_id};
+        .shard = apply->shard, .epoch = cursor->epoch, .run_id = cursor->run_id,
+        .decide_plans = true};
     struct tg_journal_page page = {.count = count};
     size_t inserted;
     enum tg_class class;

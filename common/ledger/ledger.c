@@ -96,7 +96,7 @@ enum tg_ledger_answer tg_ledger_reserve(struct tg_ledger *ledger, const struct t
     build_reserve(&step, ledger, reserve);
     answer = tg_run_to_answer(&run, &outcome);
     if (answer == TG_LEDGER_OK)
-        ret_funding->plan_id = outcome.numbers[0];
+        *ret_funding = (struct tg_funding){outcome.numbers[0], outcome.numbers[1]};
     if (answer == TG_LEDGER_TOKEN_SHORT && outcome.numbers[0] <= 0)
         tg_fail(run.err, TG_CLASS_AUTH, "token_exhausted", "nothing is left of the token's limit");
     else if (answer == TG_LEDGER_TOKEN_SHORT)
@@ -127,6 +127,7 @@ static void build_extend(struct tg_step *step, const struct tg_ledger *ledger,
     tg_step_span(step, ledger->node, strlen(ledger->node));
     tg_step_int(step, ledger->conf.worker);
     tg_step_int(step, ledger->lease_ms);
+    tg_step_int(step, extend->funding.period);
 }
 
 enum tg_ledger_answer tg_ledger_extend(struct tg_ledger *ledger, const struct tg_extend *extend,
@@ -174,6 +175,24 @@ static void build_settle(struct tg_step *step, const struct tg_entry *entry, int
     tg_step_int(step, adjust ? entry->token_unlimited : -1);
     tg_step_int(step, adjust ? entry->authver : 0);
     tg_step_span(step, entry->record.ptr, entry->record.len);
+    tg_step_int(step, entry->funding.period);
+}
+
+static void build_reset(struct tg_step *step, const struct tg_entry *entry)
+{
+    tg_step_begin(step, &tg_script_reset, tg_shard_of(entry->user_id));
+    tg_step_key(step, "state");
+    tg_step_key_of(step, "sub", entry->funding.plan_id);
+    tg_step_key(step, "holds");
+    tg_step_key(step, "ended");
+    tg_step_key(step, "journal");
+    tg_step_fence(step);
+    tg_step_span(step, entry->id.bytes, TG_ID_BYTES);
+    tg_step_int(step, entry->user_id);
+    tg_step_int(step, entry->funding.plan_id);
+    tg_step_int(step, entry->grant_quota);
+    tg_step_int(step, entry->funding.period);
+    tg_step_span(step, entry->record.ptr, entry->record.len);
 }
 
 enum tg_ledger_answer tg_ledger_settle_in(struct tg_ledger *ledger, int64_t epoch,
@@ -192,7 +211,10 @@ enum tg_ledger_answer tg_ledger_settle_in(struct tg_ledger *ledger, int64_t epoc
     run.funding_count = 1;
     run.only_epoch = epoch;
     run.deadline_at_us = deadline_at_us;
-    build_settle(&step, entry, funding.plan_id);
+    if (entry->kind == TG_ENTRY_RESET)
+        build_reset(&step, entry);
+    else
+        build_settle(&step, entry, funding.plan_id);
     answer = tg_run_to_answer(&run, &outcome);
     if (answer != TG_LEDGER_UNAVAILABLE || outcome.word != TG_WORD_PLAN)
         return answer;

@@ -13,8 +13,9 @@
  *   tg:{sNN}:sub:ID   hash   epoch, remain, period
  *   tg:{sNN}:holds    hash   request id -> "user token plan amount earned lapsed node worker period
  *                            trusted due" (due: end of the lease in server ms)
- *   tg:{sNN}:journal  stream i k u t p a c d n v r  (id kind user token plan amount channel,
- *                            token delta, unlimited, authver, record)
+ *   tg:{sNN}:journal  stream i k u t p a m e c d n v r  (id kind user token plan amount, what
+ *                            leaves the plan, its period, channel, token delta, unlimited,
+ *                            authver, record)
  *   tg:{sNN}:ended    zset   request id by the time of its journal entry (ms)
  *
  * Source  LEDGER, AMENDMENTS L1-L16.
@@ -88,8 +89,9 @@ enum tg_ledger_answer tg_ledger_extend(struct tg_ledger *ledger, const struct tg
                                        int64_t deadline_at_us, struct tg_error *err) must_check
     non_null(1, 2);
 
-/* Ends a request, or applies a credit or adjustment: the one way money moves for good. Never fails
- * for lack of money. OK and ENDED both mean: known, nothing more to do. */
+/* Ends a request, or applies a credit, an adjustment or a plan's next period: the one way money
+ * moves for good. Never fails for lack of money. OK and ENDED both mean: known, nothing more to
+ * do. */
 enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg_entry *entry,
                                        int64_t deadline_at_us, struct tg_error *err) must_check
     non_null(1, 2);

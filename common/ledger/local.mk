@@ -11,7 +11,7 @@ libcommon_a_SOURCES += \
 	common/ledger/shard.c common/ledger/shard.h
 
 # The scripts in Lua become one C file in the build tree.
-ledger_lua_names = load reserve extend settle lapse trim begin finish look audit
+ledger_lua_names = load reserve extend settle reset lapse trim begin finish look audit
 ledger_lua = \
 	common/ledger/lua/embed \
 	common/ledger/lua/prologue.lua \
@@ -21,6 +21,7 @@ ledger_lua = \
 	common/ledger/lua/reserve.lua \
 	common/ledger/lua/extend.lua \
 	common/ledger/lua/settle.lua \
+	common/ledger/lua/reset.lua \
 	common/ledger/lua/lapse.lua \
 	common/ledger/lua/trim.lua \
 	common/ledger/lua/begin.lua \
@@ -44,5 +45,7 @@ libcommon_a_SOURCES += \
 	common/ledger/replay.h common/ledger/replay.c \
 	common/ledger/spool_watch.h common/ledger/spool_watch.c \
 	common/ledger/sweep.h common/ledger/sweep.c \
+	common/ledger/period.h common/ledger/period.c \
+	common/ledger/resets.h common/ledger/resets.c \
 	common/ledger/moment.h common/ledger/moment.c \
 	common/ledger/audit.h common/ledger/audit.c

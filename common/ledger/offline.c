@@ -46,7 +46,7 @@ struct offline_call {
     enum tg_class (*act)(struct tg_db *db, struct offline_call *call, struct tg_error *err);
     struct tg_offline_hold hold;
     const struct tg_entry *entry;
-    int64_t plan_id; /* whose money reserve took */
+    struct tg_funding funding; /* whose money reserve took */
     enum tg_offline_answer answer;
 };
 
@@ -71,7 +71,7 @@ static enum tg_ledger_answer run(struct tg_ledger *ledger, struct offline_call *
 static enum tg_class reserve_once(struct tg_db *db, struct offline_call *call,
                                   struct tg_error *err)
 {
-    return tg_offline_reserve(db, &call->hold, &call->answer, &call->plan_id, err);
+    return tg_offline_reserve(db, &call->hold, &call->answer, &call->funding, err);
 }
 
 static enum tg_class extend_once(struct tg_db *db, struct offline_call *call,
@@ -93,7 +93,7 @@ enum tg_ledger_answer tg_offline_step_reserve(struct tg_ledger *ledger,
                                               struct tg_error *err)
 {
     struct offline_call call = {.act = reserve_once,
-                                .plan_id = ret_funding->plan_id,
+                                .funding = *ret_funding,
                                 .hold = {.request_id = reserve->request_id,
                                          .user_id = reserve->user_id,
                                          .token_id = reserve->token_id,
@@ -103,7 +103,7 @@ enum tg_ledger_answer tg_offline_step_reserve(struct tg_ledger *ledger,
                                          .authver = reserve->authver}};
     enum tg_ledger_answer answer = run(ledger, &call, deadline_at_us, err);
 
-    ret_funding->plan_id = call.plan_id;
+    *ret_funding = call.funding;
     return answer;
 }
 

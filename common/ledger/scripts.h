@@ -14,6 +14,7 @@ extern const struct tg_kv_script tg_script_load;
 extern const struct tg_kv_script tg_script_reserve;
 extern const struct tg_kv_script tg_script_extend;
 extern const struct tg_kv_script tg_script_settle;
+extern const struct tg_kv_script tg_script_reset;
 extern const struct tg_kv_script tg_script_lapse;
 extern const struct tg_kv_script tg_script_trim;
 extern const struct tg_kv_script tg_script_begin;

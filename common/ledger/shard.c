@@ -114,6 +114,19 @@ static void read_id_and_kind(struct fields *in, struct tg_entry *entry)
         in->bad = "field 'k' is no kind";
 }
 
+/* An entry from before periods were told takes out of the plan what it charges. */
+static void read_plan(struct fields *in, struct tg_entry *entry)
+{
+    const struct tg_kv_reply *value;
+
+    if (entry->funding.plan_id == 0)
+        return;
+    entry->funding.period = int_field(in, 'e', entry->kind == TG_ENTRY_RESET);
+    entry->plan_quota = entry->amount_quota;
+    if (find_field(in, 'm', &value))
+        entry->plan_quota = int_field(in, 'm', true);
+}
+
 static void read_entry(struct fields *in, struct tg_entry *entry)
 {
     const struct tg_kv_reply *record;
@@ -127,6 +140,7 @@ static void read_entry(struct fields *in, struct tg_entry *entry)
     entry->funding.plan_id = int_field(in, 'p', true);
     entry->amount_quota = int_field(in, 'a', true);
     entry->channel_id = int_field(in, 'c', true);
+    read_plan(in, entry);
     entry->token_delta_quota = int_field(in, 'd', adjust);
     if (adjust)
         entry->token_unlimited = (int)int_field(in, 'n', true);
@@ -206,10 +220,10 @@ static bool parse_hold(struct tg_span text, struct tg_arena *arena, struct tg_ho
 
     if (sscanf(copy,
                "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %d %63s %" SCNd64
-               " %*s %*s %" SCNd64,
+               " %" SCNd64 " %*s %" SCNd64,
                &hold->user_id, &hold->token_id, &hold->plan_id, &hold->amount_quota,
-               &hold->earned_quota, &lapsed, hold->node, &hold->worker,
-               &hold->due_server_ms) != 9)
+               &hold->earned_quota, &lapsed, hold->node, &hold->worker, &hold->period,
+               &hold->due_server_ms) != 10)
         return false;
     hold->lapsed = lapsed != 0;
     return true;

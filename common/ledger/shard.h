@@ -66,6 +66,7 @@ struct tg_hold {
     bool lapsed;
     char node[64];
     int64_t worker;
+    int64_t period;        /* of the plan, when the deposit was taken */
     int64_t due_server_ms; /* 0 when it has none (lapsed) */
 };
 /* All open holds of the shard; *ret_count of them. Owns: the arena. */

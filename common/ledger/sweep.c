@@ -58,7 +58,7 @@ static const struct tg_entry *expire(const struct tg_hold *hold, struct tg_arena
     entry->kind = TG_ENTRY_EXPIRED;
     entry->user_id = hold->user_id;
     entry->token_id = hold->token_id;
-    entry->funding.plan_id = hold->plan_id;
+    entry->funding = (struct tg_funding){hold->plan_id, hold->period};
     entry->amount_quota = hold->earned_quota;
     entry->token_unlimited = -1;
     tg_buf_init(&record, 0);
@@ -158,7 +158,8 @@ static enum tg_class end_offline(const struct tg_sweep *sweep,
     struct tg_hold hold = {.request_id = overdue->request_id,
                            .user_id = overdue->user_id,
                            .token_id = overdue->token_id,
-                           .plan_id = overdue->plan_id,
+                           .plan_id = overdue->funding.plan_id,
+                           .period = overdue->funding.period,
                            .earned_quota = overdue->earned_quota};
     struct tg_hold *const over[] = {&hold};
     enum tg_offline_answer answer;

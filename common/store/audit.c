@@ -32,7 +32,7 @@ static enum tg_class read_users(struct reading *reading)
         " FROM ledger_entry GROUP BY user_id) AS e ON e.user_id = u.id"
         " LEFT JOIN (SELECT user_id, SUM(IF(kind = 'credit', amount_quota, 0)) AS credits,"
         " SUM(IF(kind IN " REQUESTS ", amount_quota, 0)) AS charges,"
-        " SUM(IF(kind IN " REQUESTS " OR kind LIKE '%/plan', IF(day >= ?, amount_quota, 0), 0))"
+        " SUM(IF(SUBSTRING_INDEX(kind, '/', 1) IN " REQUESTS ", IF(day >= ?, amount_quota, 0), 0))"
         " AS to_log FROM ledger_day GROUP BY user_id) AS d ON d.user_id = u.id"
         " LEFT JOIN (SELECT r.user_id, SUM(r.amount_quota) AS amount FROM"
         " (SELECT user_id, plan_id, amount_quota FROM offline_hold UNION ALL"
@@ -100,7 +100,14 @@ static enum tg_class read_tokens(struct reading *reading)
 static enum tg_class read_plans(struct reading *reading)
 {
     static const char sql[] =
-        "SELECT id, user_id, remain_quota FROM subscriptions ORDER BY user_id, id";
+        "SELECT s.id, s.user_id, s.remain_quota, CAST(-COALESCE(e.out_quota, 0) AS SIGNED),"
+        " s.offline_quota, CAST(COALESCE(o.amount, 0) AS SIGNED) FROM subscriptions s"
+        " LEFT JOIN (SELECT plan_id, SUM(plan_quota) AS out_quota FROM ledger_entry"
+        " WHERE plan_id <> 0 GROUP BY plan_id) AS e ON e.plan_id = s.id"
+        " LEFT JOIN (SELECT r.plan_id, SUM(r.amount_quota) AS amount FROM"
+        " (SELECT plan_id, amount_quota FROM offline_hold UNION ALL"
+        " SELECT plan_id, amount_quota FROM offline_entry) AS r GROUP BY r.plan_id) AS o"
+        " ON o.plan_id = s.id ORDER BY s.user_id, s.id";
     struct tg_audit_books *books = reading->books;
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(reading->db, sql, NULL, 0, &rows);
@@ -110,9 +117,13 @@ static enum tg_class read_plans(struct reading *reading)
     while (tg_db_next(rows)) {
         books->plans = tg_store_grow(reading->arena, books->plans, books->plan_count,
                                      sizeof *books->plans);
-        books->plans[books->plan_count++] = (struct tg_audit_plan){.id = tg_db_int(rows, 0),
-                                                                   .user_id = tg_db_int(rows, 1),
-                                                                   .remain = tg_db_int(rows, 2)};
+        books->plans[books->plan_count++] =
+            (struct tg_audit_plan){.id = tg_db_int(rows, 0),
+                                   .user_id = tg_db_int(rows, 1),
+                                   .remain = tg_db_int(rows, 2),
+                                   .granted = tg_db_int(rows, 3),
+                                   .offline_quota = tg_db_int(rows, 4),
+                                   .offline_bound = tg_db_int(rows, 5)};
     }
     tg_db_rows_free(rows);
     return TG_OK;
@@ -129,7 +140,7 @@ static enum tg_class read_counts(struct reading *reading)
         " (SELECT COUNT(*) FROM offline_entry),"
         " (SELECT COUNT(*) FROM ledger_entry WHERE kind = 'expired' AND amount_quota = 0),"
         " (SELECT COUNT(*) FROM ledger_entry e LEFT JOIN users u ON u.id = e.user_id"
-        " WHERE u.id IS NULL)";
+        " WHERE u.id IS NULL), (SELECT COUNT(*) FROM plan_resets WHERE applied_at IS NULL)";
     struct tg_audit_counts *counts = &reading->books->counts;
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(reading->db, sql, NULL, 0, &rows);
@@ -146,7 +157,8 @@ static enum tg_class read_counts(struct reading *reading)
                                            .adjustments_waiting = tg_db_int(rows, 6),
                                            .offline_entries = tg_db_int(rows, 7),
                                            .expired_empty = tg_db_int(rows, 8),
-                                           .orphans = tg_db_int(rows, 9)};
+                                           .orphans = tg_db_int(rows, 9),
+                                           .resets_waiting = tg_db_int(rows, 10)};
     tg_db_rows_free(rows);
     return TG_OK;
 }

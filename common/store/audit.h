@@ -35,12 +35,14 @@ struct tg_audit_token {
 };
 struct tg_audit_plan {
     int64_t id, user_id, remain;
+    int64_t granted; /* in ledger_entry: what came in less what went out */
+    int64_t offline_quota, offline_bound;
 };
 
 enum { TG_AUDIT_LISTED = 100 };
 struct tg_audit_counts {
     int64_t folded_days, rejects, rebuilds, log_batches, log_lag_s;
-    int64_t credits_waiting, adjustments_waiting, offline_entries;
+    int64_t credits_waiting, adjustments_waiting, resets_waiting, offline_entries;
     int64_t orphans;        /* entries of users that do not exist */
     int64_t expired_empty;  /* requests that ended as expired with nothing earned */
     struct tg_id expired[TG_AUDIT_LISTED];

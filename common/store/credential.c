@@ -92,6 +92,22 @@ static enum tg_class read_limits(struct tg_arena *arena, const struct tg_db_rows
     return class;
 }
 
+/* Plans before the wallet, unless the user says otherwise. Behind a plan the wallet pays only when
+ * one of the plans lets it. */
+static const char *read_funding(struct tg_arena *arena, const struct tg_db_rows *rows)
+{
+    const char *preference = tg_db_text(rows, 20), *plans = tg_store_text(arena, rows, 21);
+    bool overflow = tg_db_int(rows, 22) != 0;
+
+    if (strcmp(preference, "subscription_only") == 0)
+        return plans;
+    if (strcmp(preference, "wallet_only") == 0 || plans[0] == '\0')
+        return "0";
+    if (strcmp(preference, "wallet_first") == 0)
+        return tg_arena_printf(arena, "0 %s", plans);
+    return overflow ? tg_arena_printf(arena, "%s 0", plans) : plans;
+}
+
 static enum tg_class read_row(struct tg_arena *arena, const struct tg_db_rows *rows,
                               struct tg_credential **ret, struct tg_error *err)
 {
@@ -116,12 +132,17 @@ static enum tg_class read_row(struct tg_arena *arena, const struct tg_db_rows *r
         .user_is_admin = strcmp(tg_db_text(rows, 15), "user") != 0,
         .user_group = tg_store_text(arena, rows, 16),
         .accepts_unpriced = tg_db_int(rows, 17) != 0,
-        .cross_group_retry = tg_db_int(rows, 19) != 0};
+        .cross_group_retry = tg_db_int(rows, 19) != 0,
+        .funding = read_funding(arena, rows)};
     class = read_limits(arena, rows, credential, err);
     if (class == TG_OK)
         *ret = credential;
     return class;
 }
+
+#define ACTIVE                                                \
+    "s.user_id = t.user_id AND s.status = 'active' "          \
+    "AND (s.ends_at IS NULL OR s.ends_at > NOW(6))"
 
 enum tg_class tg_store_credential(struct tg_db *db, struct tg_arena *arena, const char *hmac_hex,
                                   struct tg_credential **ret, struct tg_error *err)
@@ -130,7 +151,11 @@ enum tg_class tg_store_credential(struct tg_db *db, struct tg_arena *arena, cons
         "SELECT t.id, t.user_id, t.name, t.team, t.status, t.expires_at, t.group_name, "
         "t.unlimited, u.authver, t.model_limits, t.allow_addresses, t.loss_policy, t.stream_mode, "
         "u.team, u.status, u.role, u.group_name, u.accept_unpriced, "
-        "t.auto_groups, t.cross_group_retry "
+        "t.auto_groups, t.cross_group_retry, u.funding_preference, "
+        "(SELECT GROUP_CONCAT(s.id ORDER BY s.ends_at IS NULL, s.ends_at, s.id SEPARATOR ' ') "
+        "FROM subscriptions s WHERE " ACTIVE "), "
+        "(SELECT MAX(p.allow_wallet_overflow) FROM subscriptions s "
+        "JOIN plans p ON p.id = s.plan_id WHERE " ACTIVE ") "
         "FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.key_hmac = ?";
     const struct tg_db_value values[] = {TG_DB_S(hmac_hex)};
     struct tg_db_rows *rows;

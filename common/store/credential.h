@@ -36,6 +36,7 @@ struct tg_credential {
     const struct tg_cidr *addresses; /* empty: any */
     size_t address_count;
     const char *loss_policy, *stream_mode; /* may be "" */
+    const char *funding; /* who pays, in order: ids of subscriptions, 0 the wallet ("9 12 0") */
 };
 
 /* *ret is NULL when there is no such token. <hmac_hex> is 64 characters. */

@@ -11,7 +11,7 @@
 
 /* Prepared statements of these many rows, the largest that fits first. */
 static const size_t row_counts[] = {64, 8, 1};
-enum { ROW_COUNTS = TG_COUNT_OF(row_counts), COLUMNS = 9 };
+enum { ROW_COUNTS = TG_COUNT_OF(row_counts), COLUMNS = 11 };
 
 static char *inserts[ROW_COUNTS]; /* made once, constant then */
 
@@ -22,9 +22,10 @@ static void make_inserts(void)
 
         tg_buf_init(&sql, 0);
         tg_buf_str(&sql, "INSERT INTO ledger_entry (request_id, shard, kind, user_id, token_id,"
-                         " channel_id, plan_id, amount_quota, batch, at) VALUES ");
+                         " channel_id, plan_id, plan_quota, plan_period, amount_quota, batch, at)"
+                         " VALUES ");
         for (size_t row = 0; row < row_counts[i]; row++)
-            tg_buf_printf(&sql, "%s(?,?,?,?,?,?,?,?,?,NOW(6))", row == 0 ? "" : ",");
+            tg_buf_printf(&sql, "%s(?,?,?,?,?,?,?,?,?,?,?,NOW(6))", row == 0 ? "" : ",");
         tg_buf_str(&sql,
                    " ON DUPLICATE KEY UPDATE ledger_entry.request_id = ledger_entry.request_id");
         inserts[i] = sql.data;
@@ -41,6 +42,8 @@ static void put_row(const struct tg_entry_rows *rows, const struct tg_entry *ent
                                                 TG_DB_I(entry->token_id),
                                                 TG_DB_I(entry->channel_id),
                                                 TG_DB_I(entry->funding.plan_id),
+                                                TG_DB_I(entry->plan_quota),
+                                                TG_DB_I(entry->funding.period),
                                                 TG_DB_I(entry->amount_quota),
                                                 TG_DB_B(rows->batch.bytes, TG_ID_BYTES)};
 

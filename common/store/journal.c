@@ -8,6 +8,7 @@
 #include "common/store/movement.h"
 #include "common/store/offline.h"
 #include "common/store/pending.h"
+#include "common/store/plan_fold.h"
 #include "common/store/read.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct work {
     size_t inserted;                /* rows, by the server's count */
     const struct tg_entry **fresh;  /* really inserted */
     size_t fresh_count;
+    struct tg_entry *decided;       /* those of <fresh> whose plans were decided here */
     char cursor[TG_STREAM_ID_TEXT]; /* as found */
 };
 
@@ -111,24 +113,22 @@ static enum tg_class take_fresh(struct work *work, const struct tg_db_rows *rows
                        ": one of them does not exist",
                        id, entry->user_id, entry->token_id, entry->funding.plan_id);
     }
-    /* an id that the stream holds twice was inserted once */
-    for (size_t i = 0; i < work->fresh_count; i++)
-        if (memcmp(work->fresh[i]->id.bytes, entry->id.bytes, TG_ID_BYTES) == 0)
-            return TG_OK;
     work->fresh[work->fresh_count++] = entry;
     return TG_OK;
 }
 
-/* STRAIGHT_JOIN: the batch is small, ledger_entry is not. */
+/* An id that the stream holds twice was inserted once. STRAIGHT_JOIN: the batch is small,
+ * ledger_entry is not. */
 static enum tg_class look_for_fresh(struct work *work)
 {
     static const char sql[] =
-        "SELECT e.n, u.id IS NULL OR (l.token_id <> 0 AND t.id IS NULL)"
-        " OR (l.plan_id <> 0 AND s.id IS NULL)"
+        "SELECT MIN(e.n), MAX(u.id IS NULL OR (l.token_id <> 0 AND t.id IS NULL)"
+        " OR (l.plan_id <> 0 AND s.id IS NULL))"
         " FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY, entry CHAR(36) PATH '$')) AS e"
         " STRAIGHT_JOIN ledger_entry l ON l.request_id = UNHEX(REPLACE(e.entry, '-', ''))"
         " LEFT JOIN users u ON u.id = l.user_id LEFT JOIN tokens t ON t.id = l.token_id"
-        " LEFT JOIN subscriptions s ON s.id = l.plan_id WHERE l.batch = ? ORDER BY e.n";
+        " LEFT JOIN subscriptions s ON s.id = l.plan_id WHERE l.batch = ?"
+        " GROUP BY l.request_id ORDER BY 1";
     struct tg_db_rows *rows;
     enum tg_class class;
 
@@ -160,6 +160,25 @@ static enum tg_class find_fresh(struct work *work)
     return TG_OK;
 }
 
+static enum tg_class decide_plans(struct work *work)
+{
+    size_t count = 0;
+    enum tg_class class;
+
+    if (!work->batch->decide_plans)
+        return TG_OK;
+    work->decided = tg_calloc(work->fresh_count + 1, sizeof *work->decided);
+    for (size_t i = 0; i < work->fresh_count; i++)
+        if (work->fresh[i]->funding.plan_id != 0)
+            work->decided[count++] = *work->fresh[i];
+    class = tg_plan_fold(work->db, work->decided, count, work->err);
+    count = 0;
+    for (size_t i = 0; class == TG_OK && i < work->fresh_count; i++)
+        if (work->fresh[i]->funding.plan_id != 0)
+            work->fresh[i] = &work->decided[count++];
+    return class;
+}
+
 static enum tg_class move_balances(struct work *work)
 {
     static const char users[] =
@@ -177,8 +196,9 @@ static enum tg_class move_balances(struct work *work)
         " t.unlimited = IF(m.unlimited < 0, t.unlimited, m.unlimited)";
     static const char plans[] =
         "UPDATE subscriptions s JOIN JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$[0]',"
-        " remain BIGINT PATH '$[1]')) AS m ON m.id = s.id"
-        " SET s.remain_quota = s.remain_quota - m.remain";
+        " remain BIGINT PATH '$[1]', period BIGINT PATH '$[2]')) AS m ON m.id = s.id"
+        " SET s.remain_quota = s.remain_quota - m.remain,"
+        " s.period_number = GREATEST(s.period_number, m.period)";
     static const struct {
         const char *sql;
         void (*sums)(const struct tg_entry *const *entries, size_t count, struct tg_buf *out);
@@ -237,8 +257,8 @@ static enum tg_class set_cursor(struct work *work)
 static enum tg_class enter_entries(struct work *work)
 {
     static enum tg_class (*const steps[])(struct work *) = {insert_entries, find_fresh,
-                                                            move_balances, clear_offline,
-                                                            mark_applied};
+                                                            decide_plans, move_balances,
+                                                            clear_offline, mark_applied};
     enum tg_class class = TG_OK;
 
     if (work->batch->count == 0)
@@ -279,6 +299,7 @@ enum tg_class tg_journal_apply(struct tg_db *db, const struct tg_journal_batch *
     else
         *ret_inserted = work.fresh_count;
     free(work.fresh);
+    free(work.decided);
     tg_buf_done(&work.json);
     return class;
 }

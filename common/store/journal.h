@@ -36,6 +36,7 @@ struct tg_journal_batch {
     const char *stream_id;   /* the last one read; NULL leaves the cursor alone */
     bool cursor_may_go_back; /* a rebuild: the stream is another one */
     const struct tg_journal_renewal *renewal; /* NULL: none */
+    bool decide_plans;       /* no script has said what leaves the plans (a site without Redis) */
     const char *lock;        /* NULL, or a tg_journal_lock that must still be held */
 };
 /* *ret_inserted: entries that were new. */

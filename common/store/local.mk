@@ -41,6 +41,8 @@ libcommon_a_SOURCES += \
 	common/store/rebuild_note.h common/store/rebuild_note.c \
 	common/store/doubt.h common/store/doubt.c \
 	common/store/ledger_day.h common/store/ledger_day.c \
+	common/store/plan_reset.h common/store/plan_reset.c \
+	common/store/plan_fold.h common/store/plan_fold.c \
 	common/store/audit.h common/store/audit.c \
 	common/store/audit_log.h common/store/audit_log.c
 

@@ -119,12 +119,17 @@ void tg_movement_plans(const struct tg_entry *const *entries, size_t count, stru
 
     tg_buf_char(out, '[');
     for (size_t i = 0; i < n;) {
-        int64_t id = list[i].key, remain = 0;
+        int64_t id = list[i].key, remain = 0, period = 0;
 
         tg_buf_str(out, i == 0 ? "" : ",");
-        for (; i < n && list[i].key == id; i++)
-            remain += list[i].entry->amount_quota;
-        tg_buf_printf(out, "[%" PRId64 ",%" PRId64 "]", id, remain);
+        for (; i < n && list[i].key == id; i++) {
+            const struct tg_entry *entry = list[i].entry;
+
+            remain += entry->plan_quota;
+            if (entry->kind == TG_ENTRY_RESET)
+                period = TG_MAX(period, entry->funding.period);
+        }
+        tg_buf_printf(out, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]", id, remain, period);
     }
     tg_buf_char(out, ']');
     free(list);

@@ -123,15 +123,18 @@ static void move(struct work *work, const struct tg_offline_hold *who, int64_t p
         run(work, token, values, 2);
 }
 
-static void insert_hold(struct work *work, const struct tg_offline_hold *hold, int64_t plan_id)
+static void insert_hold(struct work *work, const struct tg_offline_hold *hold,
+                        const struct tg_funding *funding)
 {
     static const char sql[] =
-        "INSERT INTO offline_hold (request_id, user_id, token_id, plan_id, amount_quota, node,"
-        " worker, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6) + INTERVAL ? MICROSECOND)";
+        "INSERT INTO offline_hold (request_id, user_id, token_id, plan_id, plan_period,"
+        " amount_quota, node, worker, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+        " NOW(6) + INTERVAL ? MICROSECOND)";
     const struct tg_db_value values[] = {TG_DB_B(hold->request_id.bytes, TG_ID_BYTES),
                                          TG_DB_I(hold->user_id),
                                          TG_DB_I(hold->token_id),
-                                         TG_DB_I(plan_id),
+                                         TG_DB_I(funding->plan_id),
+                                         TG_DB_I(funding->period),
                                          TG_DB_I(hold->amount_quota),
                                          TG_DB_S(hold->node),
                                          TG_DB_I(hold->worker),
@@ -159,8 +162,19 @@ static enum tg_offline_answer look_at_accounts(struct work *work,
     return answer;
 }
 
+static int64_t period_of(struct work *work, int64_t plan_id)
+{
+    static const char sql[] = "SELECT period_number FROM subscriptions WHERE id = ?";
+    const struct tg_db_value values[] = {TG_DB_I(plan_id)};
+    struct tg_db_rows *rows = plan_id == 0 ? NULL : ask(work, sql, values, 1);
+    int64_t period = rows != NULL && tg_db_next(rows) ? tg_db_int(rows, 0) : 0;
+
+    tg_db_rows_free(rows);
+    return period;
+}
+
 static enum tg_offline_answer take(struct work *work, const struct tg_offline_hold *hold,
-                                   int64_t *ret_plan_id)
+                                   struct tg_funding *ret_funding)
 {
     enum tg_offline_answer answer = look_at_accounts(work, hold);
     bool bound = false;
@@ -170,25 +184,26 @@ static enum tg_offline_answer take(struct work *work, const struct tg_offline_ho
     if (answer != TG_OFFLINE_OK)
         return answer;
     for (size_t i = 0; !bound && i < hold->funding_count; i++) {
-        *ret_plan_id = hold->funding[i].plan_id;
-        bound = bind_source(work, hold, *ret_plan_id);
+        *ret_funding = hold->funding[i];
+        bound = bind_source(work, hold, ret_funding->plan_id);
     }
     if (!bound)
         return TG_OFFLINE_USER_SHORT;
+    ret_funding->period = period_of(work, ret_funding->plan_id);
     return bind_token(work, hold) ? TG_OFFLINE_OK : TG_OFFLINE_TOKEN_SHORT;
 }
 
 enum tg_class tg_offline_reserve(struct tg_db *db, const struct tg_offline_hold *hold,
-                                 enum tg_offline_answer *ret, int64_t *ret_plan_id,
+                                 enum tg_offline_answer *ret, struct tg_funding *ret_funding,
                                  struct tg_error *err)
 {
     struct tg_error own = {0};
     struct work work = {.db = db, .err = err != NULL ? err : &own};
 
     begin(&work);
-    *ret = take(&work, hold, ret_plan_id);
+    *ret = take(&work, hold, ret_funding);
     if (*ret == TG_OFFLINE_OK)
-        insert_hold(&work, hold, *ret_plan_id);
+        insert_hold(&work, hold, ret_funding);
     (void)end(&work, *ret == TG_OFFLINE_OK);
     if (!tg_store_is_duplicate(work.class, work.err))
         return work.class;
@@ -200,20 +215,24 @@ enum tg_class tg_offline_reserve(struct tg_db *db, const struct tg_offline_hold 
 
 struct held {
     bool found;
-    int64_t plan_id, amount;
+    struct tg_funding funding;
+    int64_t amount;
 };
 
 static struct held find_hold(struct work *work, const struct tg_id *id)
 {
     static const char sql[] =
-        "SELECT plan_id, amount_quota FROM offline_hold WHERE request_id = ? FOR UPDATE";
+        "SELECT plan_id, amount_quota, plan_period FROM offline_hold WHERE request_id = ?"
+        " FOR UPDATE";
     struct tg_db_value values[] = {TG_DB_B(id->bytes, TG_ID_BYTES)};
     struct tg_db_rows *rows = ask(work, sql, values, 1);
     struct held held = {0};
 
     if (rows != NULL && tg_db_next(rows))
         held = (struct held){
-            .found = true, .plan_id = tg_db_int(rows, 0), .amount = tg_db_int(rows, 1)};
+            .found = true,
+            .funding = {tg_db_int(rows, 0), tg_db_int(rows, 2)},
+            .amount = tg_db_int(rows, 1)};
     tg_db_rows_free(rows);
     return held;
 }
@@ -240,8 +259,8 @@ static enum tg_offline_answer raise(struct work *work, const struct tg_offline_h
 
     more.amount_quota = TG_MAX(hold->amount_quota - held->amount, 0);
     if (!hold->refuse_when_short)
-        move(work, hold, held->plan_id, more.amount_quota);
-    else if (more.amount_quota > 0 && !bind_source(work, &more, held->plan_id))
+        move(work, hold, held->funding.plan_id, more.amount_quota);
+    else if (more.amount_quota > 0 && !bind_source(work, &more, held->funding.plan_id))
         return TG_OFFLINE_USER_SHORT;
     else if (more.amount_quota > 0 && !bind_token(work, &more))
         return TG_OFFLINE_TOKEN_SHORT;
@@ -315,7 +334,7 @@ static enum tg_offline_answer bill(struct work *work, const struct tg_entry *ent
         return TG_OFFLINE_ENDED;
     }
     if (held.found)
-        own.funding.plan_id = held.plan_id; /* refunds go back to where it was taken from */
+        own.funding = held.funding; /* refunds go back to where it was taken from */
     if (!insert_entry(work, &own, node))
         return TG_OFFLINE_ENDED;
     move(work, &who, own.funding.plan_id, own.amount_quota - held.amount);
@@ -340,7 +359,7 @@ enum tg_class tg_offline_overdue(struct tg_db *db, struct tg_arena *arena, int m
                                  struct tg_offline_overdue_list *ret, struct tg_error *err)
 {
     static const char sql[] =
-        "SELECT request_id, user_id, token_id, plan_id, earned_quota, node, worker"
+        "SELECT request_id, user_id, token_id, plan_id, earned_quota, node, worker, plan_period"
         " FROM offline_hold WHERE due_at < NOW(6) ORDER BY due_at LIMIT ?";
     struct tg_db_value values[] = {TG_DB_I(most)};
     struct tg_db_rows *rows;
@@ -356,7 +375,7 @@ enum tg_class tg_offline_overdue(struct tg_db *db, struct tg_arena *arena, int m
         memcpy(hold->request_id.bytes, tg_db_bytes(rows, 0).ptr, TG_ID_BYTES);
         hold->user_id = tg_db_int(rows, 1);
         hold->token_id = tg_db_int(rows, 2);
-        hold->plan_id = tg_db_int(rows, 3);
+        hold->funding = (struct tg_funding){tg_db_int(rows, 3), tg_db_int(rows, 7)};
         hold->earned_quota = tg_db_int(rows, 4);
         hold->node = tg_store_text(arena, rows, 5);
         hold->worker = tg_db_int(rows, 6);

@@ -44,9 +44,9 @@ struct tg_offline_hold {
     bool refuse_when_short;  /* extend */
 };
 
-/* *ret_plan_id: whose money it is, 0 for the wallet. */
+/* *ret_funding: whose money it is. */
 enum tg_class tg_offline_reserve(struct tg_db *db, const struct tg_offline_hold *hold,
-                                 enum tg_offline_answer *ret, int64_t *ret_plan_id,
+                                 enum tg_offline_answer *ret, struct tg_funding *ret_funding,
                                  struct tg_error *err) must_check non_null(1, 2, 3, 4);
 /* Renews the lease and raises to the target; a request whose hold is in Redis is left alone. */
 enum tg_class tg_offline_extend(struct tg_db *db, const struct tg_offline_hold *hold,
@@ -59,7 +59,8 @@ enum tg_class tg_offline_settle(struct tg_db *db, const struct tg_entry *entry, 
 
 struct tg_offline_overdue {
     struct tg_id request_id;
-    int64_t user_id, token_id, plan_id, earned_quota;
+    int64_t user_id, token_id, earned_quota;
+    struct tg_funding funding;
     const char *node;
     int64_t worker;
 };

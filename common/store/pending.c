@@ -7,35 +7,51 @@
 
 #include <string.h>
 
+static struct tg_entry read_entry(const struct tg_db_rows *rows)
+{
+    static const enum tg_entry_kind kinds[] = {TG_ENTRY_CREDIT, TG_ENTRY_ADJUST, TG_ENTRY_RESET};
+    struct tg_entry entry = {.kind = kinds[tg_db_int(rows, 1)],
+                             .user_id = tg_db_int(rows, 2),
+                             .token_unlimited = (int)tg_db_int(rows, 5)};
+
+    memcpy(entry.id.bytes, tg_db_bytes(rows, 0).ptr, TG_ID_BYTES);
+    switch (entry.kind) {
+    case TG_ENTRY_CREDIT:
+        entry.amount_quota = -tg_db_int(rows, 4);
+        break;
+    case TG_ENTRY_RESET:
+        entry.funding = (struct tg_funding){tg_db_int(rows, 3), tg_db_int(rows, 6)};
+        entry.grant_quota = tg_db_int(rows, 4);
+        break;
+    default:
+        entry.token_id = tg_db_int(rows, 3);
+        entry.token_delta_quota = tg_db_int(rows, 4);
+        entry.authver = tg_db_int(rows, 6);
+    }
+    return entry;
+}
+
 enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int most,
                                  struct tg_entry_list *ret, struct tg_error *err)
 {
     static const char sql[] =
-        "(SELECT entry_id, 0 AS is_adjustment, user_id, 0 AS token_id, amount_quota, -1 AS flag,"
+        "(SELECT entry_id, 0 AS what, user_id, 0 AS token_id, amount_quota, -1 AS flag,"
         " 0 AS ver FROM credits WHERE applied_at IS NULL ORDER BY entry_id LIMIT ?)"
         " UNION ALL (SELECT entry_id, 1, user_id, token_id, delta, unlimited, authver"
         " FROM adjustments WHERE applied_at IS NULL ORDER BY entry_id LIMIT ?)"
+        " UNION ALL (SELECT entry_id, 2, user_id, subscription_id, quota, -1, period_number"
+        " FROM plan_resets WHERE applied_at IS NULL ORDER BY entry_id LIMIT ?)"
         " ORDER BY entry_id LIMIT ?";
-    struct tg_db_value values[] = {TG_DB_I(most), TG_DB_I(most), TG_DB_I(most)};
+    struct tg_db_value values[] = {TG_DB_I(most), TG_DB_I(most), TG_DB_I(most), TG_DB_I(most)};
     struct tg_entry *list = tg_arena_calloc(arena, (size_t)most, sizeof *list);
     struct tg_db_rows *rows;
     size_t count = 0;
-    enum tg_class class = tg_db_select(db, sql, values, 3, &rows);
+    enum tg_class class = tg_db_select(db, sql, values, TG_COUNT_OF(values), &rows);
 
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
     while (count < (size_t)most && tg_db_next(rows)) {
-        struct tg_entry *entry = &list[count++];
-        bool adjustment = tg_db_int(rows, 1) != 0;
-
-        memcpy(entry->id.bytes, tg_db_bytes(rows, 0).ptr, TG_ID_BYTES);
-        entry->kind = adjustment ? TG_ENTRY_ADJUST : TG_ENTRY_CREDIT;
-        entry->user_id = tg_db_int(rows, 2);
-        entry->token_id = tg_db_int(rows, 3);
-        entry->amount_quota = adjustment ? 0 : -tg_db_int(rows, 4);
-        entry->token_delta_quota = adjustment ? tg_db_int(rows, 4) : 0;
-        entry->token_unlimited = (int)tg_db_int(rows, 5);
-        entry->authver = tg_db_int(rows, 6);
+        list[count++] = read_entry(rows);
     }
     tg_db_rows_free(rows);
     *ret = (struct tg_entry_list){.entries = list, .count = count};
@@ -85,10 +101,17 @@ enum tg_class tg_pending_mark(struct tg_db *db, const char *ids_json, struct tg_
         "UPDATE adjustments a JOIN JSON_TABLE(?, '$[*]' COLUMNS (entry CHAR(36) PATH '$')) AS e"
         " ON a.entry_id = UNHEX(REPLACE(e.entry, '-', ''))"
         " SET a.applied_at = NOW(6) WHERE a.applied_at IS NULL";
+    static const char resets[] =
+        "UPDATE plan_resets r JOIN JSON_TABLE(?, '$[*]' COLUMNS (entry CHAR(36) PATH '$')) AS e"
+        " ON r.entry_id = UNHEX(REPLACE(e.entry, '-', ''))"
+        " SET r.applied_at = NOW(6) WHERE r.applied_at IS NULL";
+    static const char *const steps[] = {credits, adjustments, resets};
     struct tg_db_value ids = TG_DB_S(ids_json);
-    enum tg_class class = tg_db_run(db, credits, &ids, 1, err);
+    enum tg_class class = TG_OK;
 
-    return class != TG_OK ? class : tg_db_run(db, adjustments, &ids, 1, err);
+    for (size_t i = 0; class == TG_OK && i < TG_COUNT_OF(steps); i++)
+        class = tg_db_run(db, steps[i], &ids, 1, err);
+    return class;
 }
 
 enum tg_class tg_pending_acknowledge(struct tg_db *db, const struct tg_id *ids, size_t count,

@@ -1,5 +1,5 @@
-/* pending - what must be told to Redis until the books have it: credits, adjustments, and the
- * question whether they have an entry.
+/* pending - what must be told to Redis until the books have it: credits, adjustments, plans' next
+ * periods, and the question whether they have an entry.
  *
  * Source   LEDGER "Replay", AMENDMENTS L11, L14.
  * Threads  one per connection.  Blocks  on MySQL.
@@ -11,7 +11,7 @@
 #include "common/ledger/entry.h"
 #include "common/sql/db.h"
 
-/* Credits and adjustments that are not applied, oldest first, at most <most>. Owns: the arena. */
+/* Those that are not applied, oldest first, at most <most>. Owns: the arena. */
 enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int most,
                                  struct tg_entry_list *ret, struct tg_error *err) must_check
     non_null(1, 2, 4);
@@ -20,7 +20,7 @@ enum tg_class tg_pending_entries(struct tg_db *db, struct tg_arena *arena, int m
 enum tg_class tg_pending_known(struct tg_db *db, const struct tg_id *ids, size_t count,
                                bool *ret_known, struct tg_error *err) must_check non_null(1, 2, 4);
 
-/* Marks the credits and adjustments among these ids (JSON array of UUID texts) as applied. */
+/* Marks those among these ids (JSON array of UUID texts) as applied. */
 enum tg_class tg_pending_mark(struct tg_db *db, const char *ids_json, struct tg_error *err)
     must_check non_null(1, 2);
 /* For ids that are known: marks them, and frees what offline rows of theirs still bind. */

@@ -2,7 +2,7 @@
  *
  *   shards   a few threads, each with a set of the 64: rebuild when needed, apply, trim
  *   records  log_batch to the log database
- *   replay   spool, credits, adjustments, offline entries; sweep of silent holds
+ *   replay   spool, credits, adjustments, plans' periods, offline entries; sweep of silent holds
  *   jobs     partitions ahead, old days folded, old months dropped, the node's row
  *
  * Every thread owns its connections while it works and gives them back when a store is away; it

@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/ledger/resets.h"
 #include "common/ledger/sweep.h"
 #include "common/store/node.h"
 
@@ -95,6 +96,14 @@ static bool is_due(int64_t *at_us, int64_t every_us)
     return true;
 }
 
+static enum tg_class tables_round(const struct tg_replay *replay, size_t *ret_told)
+{
+    enum tg_class class = tg_resets_round(replay->db, replay->err);
+
+    *ret_told = 0;
+    return class == TG_OK ? tg_replay_tables(replay, ret_told) : class;
+}
+
 static enum tg_class replay_round(void *context, struct daemon_links *links,
                                   int64_t *ret_pause_us, struct tg_error *err)
 {
@@ -108,7 +117,7 @@ static enum tg_class replay_round(void *context, struct daemon_links *links,
         snprintf(worker->advised, sizeof worker->advised, "%s", tg_kv_run_id(links->kv));
     }
     if (class == TG_OK && is_due(&worker->tables_at_us, TABLES_EVERY_US))
-        class = tg_replay_tables(&replay, &told);
+        class = tables_round(&replay, &told);
     if (class == TG_OK)
         class = spool_round(worker, links, err);
     if (class == TG_OK && is_due(&worker->swept_at_us, SWEEP_EVERY_US))
@@ -141,7 +150,7 @@ enum tg_class daemon_replay_once(struct daemon *daemon, struct daemon_links *lin
     struct worker worker = worker_of(daemon);
     struct tg_replay replay = replay_of(&worker, links, err);
     size_t told = 0;
-    enum tg_class class = tg_replay_tables(&replay, &told);
+    enum tg_class class = tables_round(&replay, &told);
 
     /* whoever runs this by hand waits for it: a first look, and what is left after it is told */
     tg_spool_watch_set_ripe(worker.watch, 0);

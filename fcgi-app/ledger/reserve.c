@@ -4,6 +4,10 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
+#include <stdlib.h>
+
+enum { FUNDING_MOST = 8 };
+
 /* What the first attempt may need; a dearer model raises it when it is tried. */
 static int64_t deposit_of(const struct tg_request *req)
 {
@@ -18,22 +22,36 @@ static enum tg_verdict refuse(struct tg_request *req, enum tg_class class, const
     return TG_ANSWER;
 }
 
+/* "9 12 0": see credential.h. */
+static size_t read_funding(const char *text, struct tg_funding *ret)
+{
+    size_t count = 0;
+    char *rest;
+
+    for (; text != NULL && text[0] != '\0' && count < FUNDING_MOST; text = rest)
+        ret[count++] = (struct tg_funding){.plan_id = strtoll(text, &rest, 10)};
+    return count;
+}
+
 static enum tg_ledger_answer ask(struct tg_request *req, int64_t amount_quota,
                                  struct tg_error *why)
 {
-    static const struct tg_funding wallet = {.plan_id = 0};
+    struct tg_funding funding[FUNDING_MOST];
     const struct tg_conf *conf = tg_worker_settings(req->worker)->conf;
+    size_t count = read_funding(req->credential->funding, funding);
     const struct tg_reserve reserve = {
         .request_id = req->id,
         .user_id = req->credential->user_id,
         .token_id = req->credential->token_id,
-        .funding = &wallet,
-        .funding_count = 1,
+        .funding = funding,
+        .funding_count = count,
         .amount_quota = amount_quota,
         .trust_quota = tg_conf_int(conf, TG_OPTION_DEPOSIT_TRUST_USD),
         .authver = req->credential->authver,
     };
 
+    if (count == 0) /* nobody who could pay: plans only, and none is active */
+        return TG_LEDGER_USER_SHORT;
     return tg_ledger_reserve(req->worker->ledger, &reserve,
                              tg_now_us() + tg_conf_int(conf, TG_OPTION_LEDGER_RESERVE_TIMEOUT),
                              &req->funding, why);

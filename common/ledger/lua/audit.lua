@@ -13,11 +13,12 @@
 -- @include fence
 -- @include hold
 
-local balances = {}
+local balances, periods = {}, {}
 for i = 4, #KEYS do
     local field = match(KEYS[i], '}:user:') and 'quota' or 'remain'
-    local account = call('HMGET', KEYS[i], 'epoch', field)
+    local account = call('HMGET', KEYS[i], 'epoch', field, 'period')
     balances[#balances + 1] = account[1] == ARGV[1] and account[2] or ''
+    if account[3] then periods[match(KEYS[i], '(%d+)$')] = account[3] end
 end
 
 local function add(sums, account, amount)
@@ -33,15 +34,17 @@ local function flat(sums)
     return list
 end
 
-local function add_all(sums, user, token, plan, amount, token_amount)
-    if plan ~= '0' then add(sums, 'p' .. plan, amount) else add(sums, 'u' .. user, amount) end
+local function add_all(sums, user, token, plan, amount, token_amount, plan_amount)
+    if plan ~= '0' then add(sums, 'p' .. plan, plan_amount) else add(sums, 'u' .. user, amount) end
     if token ~= '0' then add(sums, 't' .. token, token_amount) end
 end
 
 local held, holds = {}, call('HGETALL', KEYS[2])
 for i = 2, #holds, 2 do
     local hold = parse_hold(holds[i])
-    add_all(held, hold.user, hold.token, hold.plan, hold.amount, hold.amount)
+    -- the deposit of a period that is over went with it
+    add_all(held, hold.user, hold.token, hold.plan, hold.amount, hold.amount,
+            hold.period == periods[hold.plan] and hold.amount or 0)
 end
 
 local pending = {}
@@ -51,7 +54,8 @@ for _, entry in ipairs(entries) do
     local f = {}
     for i = 1, #entry[2], 2 do f[entry[2][i]] = entry[2][i + 1] end
     local amount = tonumber(f.a) or 0
-    add_all(pending, f.u or '0', f.t or '0', f.p or '0', amount, amount - (tonumber(f.d) or 0))
+    add_all(pending, f.u or '0', f.t or '0', f.p or '0', amount, amount - (tonumber(f.d) or 0),
+            tonumber(f.m) or amount)
 end
 
 local first, last = '0-0', '0-0'

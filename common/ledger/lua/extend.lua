@@ -3,9 +3,11 @@
 --
 -- KEYS  state, user, token, holds, ended, then the plan when the hold is funded by one
 -- ARGV  epoch, run, deadline, request id, user id, token id, plan id, target, earned,
---       refuse when short (0, 1), node, worker, lease in ms
--- A hold that was lost or has lapsed is taken again. Without "refuse when short" the difference
--- is taken whatever the balance: the request is running already.
+--       refuse when short (0, 1), node, worker, lease in ms, the plan's period when the deposit
+--       was taken
+-- A hold that was lost or has lapsed is taken again. One of a period that is over stays as it is:
+-- its deposit went with its period, and the running one is not charged for it. Without "refuse when
+-- short" the difference is taken whatever the balance: the request is running already.
 -- -> ok | ended | missing | mismatch | token_short | user_short | bounds
 -- @include prologue
 -- @include fence
@@ -30,6 +32,19 @@ local text = call('HGET', KEYS[4], id)
 local hold = text and parse_hold(text)
 if hold and (hold.user ~= ARGV[5] or hold.token ~= ARGV[6] or hold.plan ~= ARGV[7]) then
     return {'mismatch'}
+end
+local of = hold and hold.period or ARGV[14] or period
+if of ~= period then
+    if ARGV[10] == '1' and target > (hold and hold.amount or 0) then
+        local more = target - (hold and hold.amount or 0)
+        if token[3] ~= '1' and remain < more then return {'token_short'} end
+        if balance < more then return {'user_short'} end
+    end
+    hold = hold or {user = ARGV[5], token = ARGV[6], plan = ARGV[7], amount = 0, lapsed = true,
+                    period = of, trusted = 0}
+    hold.earned, hold.node, hold.worker, hold.due = earned, ARGV[11], ARGV[12], NOW + ARGV[13]
+    call('HSET', KEYS[4], id, hold_text(hold))
+    return {'ok'}
 end
 if not hold or hold.lapsed then
     hold = {user = ARGV[5], token = ARGV[6], plan = ARGV[7], amount = 0, period = period,

@@ -5,7 +5,8 @@
 -- ARGV  epoch, run, deadline, request id, user id, token id, amount, trust, authver, node, worker,
 --       lease in ms, then the funding list in order of preference (plan id, 0 for the wallet)
 -- Declares no allow-oom: without memory no new request is taken.
--- -> ok PLAN | ended | duplicate | missing | stale | token_short REMAIN | user_short | bounds
+-- -> ok 0 | ok PLAN PERIOD | ended | duplicate | missing | stale | token_short REMAIN |
+--    user_short | bounds
 -- @include prologue
 -- @include fence
 
@@ -65,4 +66,5 @@ else
     call('HSET', KEYS[2], 'quota', format('%d', quota - held))
 end
 call('HSET', KEYS[3], 'remain', format('%d', remain - held))
-return {'ok', funding}
+if wallet then return {'ok', funding} end
+return {'ok', funding, period}

@@ -3,7 +3,8 @@
 --
 -- KEYS  state, user, holds, ended, journal, then token and plan as far as given
 -- ARGV  epoch, run, deadline, entry id, kind, user id, token id, plan id, amount, channel id,
---       token delta, token unlimited (0, 1, -1: leave it), authver (0: leave it), record
+--       token delta, token unlimited (0, 1, -1: leave it), authver (0: leave it), record,
+--       the plan's period when the deposit was taken (of no weight while there is a hold)
 -- A lost hold counts as 0, a lapsed one holds 0. Never refused for lack of money. A charge that
 -- would leave the bounds is cut to what fits (answered as "clamped"); money coming in is refused.
 -- A hold names its funding: when it is another plan than the caller's (whose reserve's answer was
@@ -16,15 +17,15 @@ local id, kind, token_id, plan_id = ARGV[4], ARGV[5], ARGV[7], ARGV[8]
 local amount, delta, authver = tonumber(ARGV[9]), tonumber(ARGV[11]), tonumber(ARGV[13])
 if amount < -BOUND or amount > BOUND or delta < -BOUND or delta > BOUND then return {'bounds'} end
 
-local back, trusted, deposit_period = 0, 0, nil
+local back, trusted, period, lapsed = 0, 0, ARGV[15], '1'
 local hold = call('HGET', KEYS[3], id)
 if not hold and call('ZSCORE', KEYS[4], id) then return {'ended'} end
 if hold then -- what has a hold has no end: whoever sets the one takes the other away
-    local held_user, held_token, held_plan, held, period, estimate =
-        match(hold, '^(%d+) (%d+) (%d+) (%d+) %S+ %S+ %S+ %S+ (%d+) (%d+)')
+    local held_user, held_token, held_plan, held, gone, of, estimate =
+        match(hold, '^(%d+) (%d+) (%d+) (%d+) %S+ (%S+) %S+ %S+ (%d+) (%d+)')
     if held_user ~= ARGV[6] or held_token ~= token_id then return {'mismatch'} end
     if held_plan ~= plan_id then return {'plan', held_plan} end
-    back, trusted, deposit_period = tonumber(held), tonumber(estimate), period
+    back, trusted, lapsed, period = tonumber(held), tonumber(estimate), gone, of
 end
 
 local user = call('HMGET', KEYS[2], 'epoch', 'quota', 'used')
@@ -38,15 +39,20 @@ end
 if plan_id ~= '0' then
     local plan = call('HMGET', KEYS[#KEYS], 'epoch', 'remain', 'period')
     if plan[1] ~= ARGV[1] then return {'missing'} end
-    balance, over = tonumber(plan[2]), hold and deposit_period ~= plan[3]
+    balance, over = tonumber(plan[2]), period and period ~= plan[3]
+    period = period or plan[3]
 end
 
 local room = math.max(0, BOUND + back + math.min(balance, remain or balance))
 local clamped = amount > room
 if clamped then amount = room end
--- The deposit of a period that is over went with it: only what the bill exceeds it by is charged
--- to the running one.
-local left = balance + (over and math.min(back - amount, 0) or back - amount)
+-- The deposit of a period that is over went with it, and so did one that is lost or has lapsed:
+-- only what the bill exceeds a deposit by is charged to the running period.
+local out, left = amount, balance + back - amount
+if over then
+    out = lapsed == '0' and math.max(amount - back, 0) or 0
+    left = balance - out
+end
 if remain then remain = remain + back - amount end
 if left > BOUND or left < -BOUND then return {'bounds'} end
 if remain and (remain > BOUND or remain < -BOUND) then return {'bounds'} end
@@ -72,6 +78,10 @@ if kind == 'adjust' then
     at = call('XADD', KEYS[5], '*', 'i', id, 'k', kind, 'u', ARGV[6], 't', token_id,
               'p', plan_id, 'a', charged, 'c', ARGV[10], 'd', ARGV[11], 'n', ARGV[12],
               'v', ARGV[13], 'r', ARGV[14])
+elseif plan_id ~= '0' then
+    at = call('XADD', KEYS[5], '*', 'i', id, 'k', kind, 'u', ARGV[6], 't', token_id,
+              'p', plan_id, 'a', charged, 'm', format('%d', out), 'e', period, 'c', ARGV[10],
+              'r', ARGV[14])
 else
     at = call('XADD', KEYS[5], '*', 'i', id, 'k', kind, 'u', ARGV[6], 't', token_id,
               'p', plan_id, 'a', charged, 'c', ARGV[10], 'r', ARGV[14])

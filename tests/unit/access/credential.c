@@ -74,7 +74,8 @@ static void a_credential_survives_its_text(void **state)
                                   .addresses = ranges,
                                   .address_count = 2,
                                   .loss_policy = "strict",
-                                  .stream_mode = ""};
+                                  .stream_mode = "",
+                                  .funding = "0"};
     struct tg_credential *back;
     struct tg_buf text;
 

@@ -45,7 +45,8 @@ static struct tg_credential plain(int64_t token_id)
                                   .group_name = "gold",
                                   .authver = 3,
                                   .loss_policy = "",
-                                  .stream_mode = ""};
+                                  .stream_mode = "",
+                                  .funding = "0"};
 }
 
 static void same(const struct tg_credential *a, const struct tg_credential *b)
@@ -63,8 +64,8 @@ static void same(const struct tg_credential *a, const struct tg_credential *b)
 
 static void a_copy_is_whole_and_its_own(void **state)
 {
-    char name[] = "name", first[] = "m-a", hmac[65];
-    const char *models[] = {first, "m-b"};
+    char name[] = "name", first[] = "m-a", group[] = "vip", hmac[65];
+    const char *models[] = {first, "m-b"}, *groups[] = {group};
     struct tg_cidr ranges[2];
     struct tg_credential given = plain(7);
     const struct tg_credential *got;
@@ -76,15 +77,19 @@ static void a_copy_is_whole_and_its_own(void **state)
     given.models_limited = true;
     given.models = models;
     given.model_count = 2;
+    given.auto_groups = groups;
+    given.auto_group_count = 1;
+    given.funding = "9 0";
     given.addresses = ranges;
     given.address_count = 2;
     tg_known_keep(known, hmac_of(1, hmac), &given, 100);
-    name[0] = first[0] = 'X';
+    name[0] = first[0] = group[0] = 'X';
     memset(ranges, 0, sizeof ranges);
     got = tg_known_take(known, hmac, 100);
     assert_non_null(got);
     name[0] = 'n';
     first[0] = 'm';
+    group[0] = 'v';
     assert_true(tg_cidr_parse("10.0.0.0/8", &ranges[0]));
     assert_true(tg_cidr_parse("2001:db8::/32", &ranges[1]));
     same(&given, got);

@@ -209,6 +209,7 @@ static void plan_money_is_not_wallet_money(void **state)
     books_run(books, "INSERT INTO subscriptions (id, user_id, plan_id, remain_quota)"
                      " VALUES (5, 1, 1, 100)");
     charge.funding.plan_id = 5;
+    charge.plan_quota = 30;
     assert_int_equal(apply(books->main_db, &batch), 1);
     assert_int_equal(books_main(books, "SELECT quota FROM users WHERE id = 1"), 1000);
     assert_int_equal(books_main(books, "SELECT used_quota FROM users WHERE id = 1"), 30);

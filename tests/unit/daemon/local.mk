@@ -37,3 +37,9 @@ unit_mutations_SOURCES = tests/unit/daemon/mutations.c $(UNIT_SITE)
 unit_mutations_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_mutations_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-mutations
+
+check_PROGRAMS += unit-periods
+unit_periods_SOURCES = tests/unit/daemon/periods.c $(UNIT_SITE)
+unit_periods_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_periods_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-periods

@@ -153,7 +153,7 @@ void books_apply(struct books *books)
 enum tg_ledger_answer books_reserve(struct books *books, int64_t user_id, int64_t token_id,
                                     int64_t amount, struct tg_id *ret_id)
 {
-    struct tg_funding wallet = {0}, chosen = {-1};
+    struct tg_funding wallet = {0}, chosen = {.plan_id = -1};
     struct tg_reserve reserve = {.request_id = tg_id_new(),
                                  .user_id = user_id,
                                  .token_id = token_id,

@@ -30,6 +30,8 @@ static void assert_same(const struct tg_entry *a, const struct tg_entry *b)
     assert_true(a->amount_quota == b->amount_quota);
     assert_true(a->token_delta_quota == b->token_delta_quota && a->authver == b->authver);
     assert_int_equal(a->token_unlimited, b->token_unlimited);
+    assert_true(a->funding.plan_id == b->funding.plan_id && a->grant_quota == b->grant_quota);
+    assert_int_equal(a->funding.period, b->funding.period);
     assert_int_equal(a->record.len, b->record.len);
     if (a->record.len > 0)
         assert_memory_equal(a->record.ptr, b->record.ptr, a->record.len);
@@ -37,7 +39,7 @@ static void assert_same(const struct tg_entry *a, const struct tg_entry *b)
 
 static void entries_survive_their_text(void **state)
 {
-    struct tg_entry cases[5];
+    struct tg_entry cases[6];
     struct tg_arena *arena = tg_arena_new();
     struct tg_buf text;
 
@@ -50,6 +52,8 @@ static void entries_survive_their_text(void **state)
     cases[TG_ENTRY_ADJUST].token_delta_quota = -5;
     cases[TG_ENTRY_ADJUST].token_unlimited = 1;
     cases[TG_ENTRY_ADJUST].authver = 12;
+    cases[TG_ENTRY_RESET].funding = (struct tg_funding){.plan_id = 9, .period = 3};
+    cases[TG_ENTRY_RESET].grant_quota = 700;
     tg_buf_init(&text, 0);
     for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
         struct tg_entry back;

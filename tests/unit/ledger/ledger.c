@@ -134,7 +134,7 @@ static void new_money_is_there_for_the_next_request(void **state)
 
 static void a_plan_pays_and_is_found_again(void **state)
 {
-    struct tg_funding list[] = {{7}, {0}}, chosen;
+    struct tg_funding list[] = {{.plan_id = 7}, {.plan_id = 0}}, chosen;
     struct tg_reserve reserve = {.request_id = tg_id_new(),
                                  .user_id = USER,
                                  .token_id = TOKEN,
@@ -152,6 +152,7 @@ static void a_plan_pays_and_is_found_again(void **state)
                                        &books.err),
                      TG_LEDGER_OK);
     assert_int_equal(chosen.plan_id, 7);
+    assert_int_equal(chosen.period, 3);
     assert_string_equal(test_redis_say(books.redis, "HGET", "tg:{s01}:sub:7", "remain", NULL),
                         "40");
     refund.kind = TG_ENTRY_REFUND; /* by one who never saw the answer */

@@ -15,7 +15,8 @@ static const struct tg_kv_script *find_script(const char *name)
 {
     static const struct tg_kv_script *const all[] = {
         &tg_script_load, &tg_script_reserve, &tg_script_extend, &tg_script_settle,
-        &tg_script_lapse, &tg_script_trim, &tg_script_begin, &tg_script_finish, &tg_script_look};
+        &tg_script_reset, &tg_script_lapse, &tg_script_trim, &tg_script_begin,
+        &tg_script_finish, &tg_script_look};
 
     for (size_t i = 0; i < TG_COUNT_OF(all); i++)
         if (strcmp(all[i]->name, name) == 0)

@@ -26,6 +26,7 @@ struct play {
 #define RESERVE "state user:1 token:2 holds ended"
 #define EXTEND RESERVE
 #define SETTLE "state user:1 holds ended journal token:2"
+#define RESET "state sub:7 holds ended journal"
 #define LAPSE "state user:1 token:2 holds"
 
 void play_start(struct play *play);

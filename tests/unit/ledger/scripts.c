@@ -152,7 +152,7 @@ static void load_subtracts_open_holds_of_each_account(void **state)
     (void)state;
     play_load(&play, "1000", "500", "0");
     play_expect(&play, "load", "state holds user:1 sub:7", "1 0 1 0 0 0 7 300 4", "ok");
-    play_expect(&play, "reserve", RESERVE " sub:7", "R1 1 2 100 0 1 n 5 60000 7 0", "ok 7");
+    play_expect(&play, "reserve", RESERVE " sub:7", "R1 1 2 100 0 1 n 5 60000 7 0", "ok 7 4");
     play_expect(&play, "reserve", RESERVE, "R2 1 2 30 0 1 n 5 60000 0", "ok 0");
     play_expect(&play, "load", "state holds user:65", "65 10 1 0 0 0 0 0 0", "ok");
     play_holds(&play, "user:65", "quota", "10"); /* nobody else's holds */
@@ -215,7 +215,7 @@ static void funding_is_taken_in_order(void **state)
     (void)state;
     play_load(&play, "1000", "0", "1");
     play_expect(&play, "load", "state holds user:1 sub:7", "1 0 1 0 0 0 7 100 4", "ok");
-    play_expect(&play, "reserve", RESERVE " sub:7", "R1 1 2 60 0 1 n 5 60000 7 0", "ok 7");
+    play_expect(&play, "reserve", RESERVE " sub:7", "R1 1 2 60 0 1 n 5 60000 7 0", "ok 7 4");
     play_expect(&play, "reserve", RESERVE " sub:7", "R2 1 2 60 0 1 n 5 60000 7 0", "ok 0");
     play_expect(&play, "reserve", RESERVE " sub:7", "R3 1 2 60 0 1 n 5 60000 7", "user_short");
     play_expect(&play, "reserve", RESERVE " sub:7", "R4 1 2 40 0 1 n 5 60000 0 7", "ok 0");

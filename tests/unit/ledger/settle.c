@@ -138,7 +138,7 @@ static void start_plan(const char *period, const char *lease_ms)
     snprintf(args, sizeof args, "0 0 0 0 0 0 7 300 %s", period);
     play_expect(&play, "load", "state holds sub:7", args, "ok");
     snprintf(args, sizeof args, "R1 1 2 100 0 1 n 5 %s 7", lease_ms);
-    play_expect(&play, "reserve", RESERVE " sub:7", args, "ok 7");
+    play_expect(&play, "reserve", RESERVE " sub:7", args, "ok 7 4");
     play_holds(&play, "sub:7", "remain", "200");
 }
 
@@ -149,18 +149,59 @@ static void a_hold_names_its_funding(void **state)
     play_expect(&play, "settle", SETTLE, "R1 refund 1 2 0 0 0 0 -1 0 ''", "plan 7");
     play_says(&play, "EXISTS", "journal", "0");
     play_expect(&play, "settle", SETTLE " sub:7", "R1 charge 1 2 7 30 0 0 -1 0 ''", "ok");
-    journal_ends_with("i R1 k charge u 1 t 2 p 7 a 30 c 0 r ");
+    journal_ends_with("i R1 k charge u 1 t 2 p 7 a 30 m 30 e 4 c 0 r ");
     play_holds(&play, "sub:7", "remain", "270");
     play_holds(&play, "user:1", "quota", "1000");
     play_holds(&play, "user:1", "used", "30");
     play_holds(&play, "token:2", "remain", "470");
 }
 
+/* Period 5 begins with 300; what is left of period 4 goes, its open deposits too. */
+static void begin_period_5(const char *out)
+{
+    char entry[96];
+
+    play_expect(&play, "reset", RESET, "P5 1 7 300 5 ''", "ok");
+    snprintf(entry, sizeof entry, "i P5 k reset u 1 t 0 p 7 a %s m %s e 5 c 0 r ", out, out);
+    journal_ends_with(entry);
+    play_holds(&play, "sub:7", "period", "5");
+}
+
+static void a_period_begins_once(void **state)
+{
+    (void)state;
+    start_plan("4", "60000");
+    play_expect(&play, "settle", SETTLE " sub:7", "R1 charge 1 2 7 30 0 0 -1 0 ''", "ok");
+    begin_period_5("-30");
+    play_holds(&play, "sub:7", "remain", "300");
+    play_expect(&play, "reserve", RESERVE " sub:7", "R2 1 2 100 0 1 n 5 60000 7", "ok 7 5");
+    play_expect(&play, "reset", RESET, "P5 1 7 300 5 ''", "ended");
+    SAY("DEL", "tg:{s01}:ended", NULL); /* told after its marker is gone, or by another id */
+    play_expect(&play, "reset", RESET, "P6 1 7 300 5 ''", "ok");
+    journal_ends_with("i P6 k reset u 1 t 0 p 7 a 0 m 0 e 5 c 0 r ");
+    play_holds(&play, "sub:7", "remain", "200");
+    play_expect(&play, "reset", RESET, "P7 1 7 9000000000000001 6 ''", "bounds");
+    SAY("DEL", "tg:{s01}:sub:7", NULL);
+    play_expect(&play, "reset", RESET, "P8 1 7 300 6 ''", "missing");
+    play_holds(&play, "user:1", "quota", "1000");
+    play_holds(&play, "user:1", "used", "30");
+}
+
+static void debt_outlives_its_period(void **state)
+{
+    (void)state;
+    start_plan("4", "60000");
+    play_expect(&play, "settle", SETTLE " sub:7", "R1 charge 1 2 7 450 0 0 -1 0 ''", "ok");
+    play_holds(&play, "sub:7", "remain", "-150");
+    begin_period_5("-300");
+    play_holds(&play, "sub:7", "remain", "150");
+}
+
 static void a_deposit_of_an_ended_period_stays_with_it(void **state)
 {
     static const struct {
-        const char *bill, *remain;
-    } cases[] = {{"30", "300"}, {"100", "300"}, {"140", "260"}};
+        const char *bill, *remain, *out;
+    } cases[] = {{"0", "300", "0"}, {"30", "300", "0"}, {"100", "300", "0"}, {"140", "260", "40"}};
 
     (void)state;
     for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
@@ -168,17 +209,34 @@ static void a_deposit_of_an_ended_period_stays_with_it(void **state)
 
         play_reset(&play);
         start_plan("4", "60000");
-        SAY("HSET", "tg:{s01}:sub:7", "remain", "300", "period", "5", NULL);
+        begin_period_5("0"); /* 200 and a deposit of 100 go, 300 come */
         snprintf(args, sizeof args, "R1 charge 1 2 7 %s 0 0 -1 0 ''", cases[i].bill);
         play_expect(&play, "settle", SETTLE " sub:7", args, "ok");
         play_holds(&play, "sub:7", "remain", cases[i].remain);
+        snprintf(args, sizeof args, "i R1 k charge u 1 t 2 p 7 a %s m %s e 4 c 0 r ",
+                 cases[i].bill, cases[i].out);
+        journal_ends_with(args);
     }
-    play_reset(&play);
+}
+
+/* Swept, lost, or taken while Redis was away: the running period does not pay for it. */
+static void a_deposit_that_is_gone_stays_with_its_period(void **state)
+{
+    (void)state;
     start_plan("4", "-1");
-    SAY("HSET", "tg:{s01}:sub:7", "remain", "300", "period", "5", NULL);
+    begin_period_5("0");
     play_expect(&play, "lapse", LAPSE " sub:7", "R1 1 2 7", "ok");
     play_holds(&play, "sub:7", "remain", "300");
     play_holds(&play, "token:2", "remain", "500");
+    play_expect(&play, "settle", SETTLE " sub:7", "R1 charge 1 2 7 30 0 0 -1 0 '' 4", "ok");
+    journal_ends_with("i R1 k charge u 1 t 2 p 7 a 30 m 0 e 4 c 0 r ");
+    play_expect(&play, "settle", SETTLE " sub:7", "R2 charge 1 2 7 30 0 0 -1 0 '' 4", "ok");
+    journal_ends_with("i R2 k charge u 1 t 2 p 7 a 30 m 0 e 4 c 0 r ");
+    play_holds(&play, "sub:7", "remain", "300");
+    play_expect(&play, "settle", SETTLE " sub:7", "R3 charge 1 2 7 30 0 0 -1 0 '' 5", "ok");
+    journal_ends_with("i R3 k charge u 1 t 2 p 7 a 30 m 30 e 5 c 0 r ");
+    play_holds(&play, "sub:7", "remain", "270");
+    play_holds(&play, "token:2", "remain", "410");
 }
 
 static void a_plans_hold_lapses_into_the_plan(void **state)
@@ -193,16 +251,31 @@ static void a_plans_hold_lapses_into_the_plan(void **state)
     play_expect(&play, "look", "state user:1 holds", "1", "ok 1000 0 0 1"); /* not the wallet's */
 }
 
-static void a_deposit_taken_again_is_of_the_running_period(void **state)
+/* Renewals go on over the end of a period; what they ask for is not taken from the next one. */
+static void a_renewal_takes_nothing_from_the_next_period(void **state)
 {
+    static const char *const targets[] = {"100", "140"};
+
     (void)state;
-    start_plan("4", "-1");
-    play_expect(&play, "lapse", LAPSE " sub:7", "R1 1 2 7", "ok");
-    SAY("HSET", "tg:{s01}:sub:7", "remain", "300", "period", "5", NULL);
-    play_expect(&play, "extend", EXTEND " sub:7", "R1 1 2 7 100 0 0 n 5 60000", "ok");
-    play_holds(&play, "sub:7", "remain", "200");
-    play_expect(&play, "settle", SETTLE " sub:7", "R1 charge 1 2 7 30 0 0 -1 0 ''", "ok");
-    play_holds(&play, "sub:7", "remain", "270");
+    for (size_t i = 0; i < TG_COUNT_OF(targets); i++) {
+        char args[64];
+
+        play_reset(&play);
+        start_plan("4", "60000");
+        begin_period_5("0");
+        snprintf(args, sizeof args, "R1 1 2 7 %s 20 0 n 5 60000 4", targets[i]);
+        play_expect(&play, "extend", EXTEND " sub:7", args, "ok");
+        play_expect(&play, "extend", EXTEND " sub:7", "R1 1 2 7 401 0 1 n 5 60000 4",
+                    "user_short");
+        /* one that was lost */
+        play_expect(&play, "extend", EXTEND " sub:7", "R9 1 2 7 60 7 0 n 5 60000 4", "ok");
+        play_holds(&play, "sub:7", "remain", "300");
+        play_holds(&play, "token:2", "remain", "400");
+        play_expect(&play, "settle", SETTLE " sub:7", "R9 charge 1 2 7 60 0 0 -1 0 '' 4", "ok");
+        play_expect(&play, "settle", SETTLE " sub:7", "R1 charge 1 2 7 130 0 0 -1 0 ''", "ok");
+        play_holds(&play, "sub:7", "remain", "270");
+        play_holds(&play, "token:2", "remain", "310");
+    }
 }
 
 /* ---- bounds and memory */
@@ -327,8 +400,11 @@ int main(void)
         CASE(settle_refuses_what_is_not_there),
         CASE(a_hold_names_its_funding),
         CASE(a_deposit_of_an_ended_period_stays_with_it),
+        CASE(a_period_begins_once),
+        CASE(debt_outlives_its_period),
+        CASE(a_deposit_that_is_gone_stays_with_its_period),
         CASE(a_plans_hold_lapses_into_the_plan),
-        CASE(a_deposit_taken_again_is_of_the_running_period),
+        CASE(a_renewal_takes_nothing_from_the_next_period),
         CASE(amounts_stop_at_the_bounds),
         CASE(without_memory_only_ends_go_through),
         CASE(trim_waits_for_cursor_and_age),
