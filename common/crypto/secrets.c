@@ -219,16 +219,16 @@ const uint8_t *tg_secrets_private(const struct tg_secrets *secrets, int64_t vers
     return version > 0 && version == secrets->other_version ? secrets->other_private : NULL;
 }
 
-enum tg_class tg_secrets_unseal(const struct tg_secrets *secrets, int64_t version,
-                                const char *aad, struct tg_span sealed, struct tg_buf *ret,
-                                struct tg_error *err)
+enum tg_class tg_secrets_unseal(const struct tg_secrets *secrets, const struct tg_sealed *sealed,
+                                struct tg_buf *ret, struct tg_error *err)
 {
-    const uint8_t *private = tg_secrets_private(secrets, version);
+    const uint8_t *private = tg_secrets_private(secrets, sealed->version);
 
     if (private == NULL)
         return tg_fail(err, TG_CLASS_CONFIG, "master_key_unknown",
-                       "tollgate.secrets has no master key of version %lld", (long long)version);
-    return tg_unseal(private, aad, sealed, ret, err);
+                       "tollgate.secrets has no master key of version %lld",
+                       (long long)sealed->version);
+    return tg_unseal(private, sealed->aad, sealed->bytes, ret, err);
 }
 
 enum tg_class tg_secrets_read(const char *console_path, const char *private_path,

@@ -45,9 +45,14 @@ const uint8_t *tg_secrets_private(const struct tg_secrets *secrets, int64_t vers
     non_null(1);
 int tg_secrets_newest(const struct tg_secrets *secrets) must_check non_null(1);
 /* tg_unseal with the key of that version: TG_CLASS_CONFIG "master_key_unknown" without one. */
-enum tg_class tg_secrets_unseal(const struct tg_secrets *secrets, int64_t version,
-                                const char *aad, struct tg_span sealed, struct tg_buf *ret,
-                                struct tg_error *err) must_check non_null(1, 3, 5);
+struct tg_sealed {
+    int64_t version;
+    const char *aad;
+    struct tg_span bytes;
+};
+enum tg_class tg_secrets_unseal(const struct tg_secrets *secrets, const struct tg_sealed *sealed,
+                                struct tg_buf *ret, struct tg_error *err) must_check
+    non_null(1, 2, 3);
 
 /* A new key beside the one that is there; <now> has one only. */
 enum tg_class tg_secrets_key_add(const char *private_path, const struct tg_secrets *now,

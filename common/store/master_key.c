@@ -130,7 +130,8 @@ enum tg_class tg_master_key_behind(struct tg_db *db, struct tg_arena *arena,
     static const char sql[] =
         "SELECT m.node FROM node_master_key m LEFT JOIN node n ON n.name = m.node WHERE "
         "m.newest < ? AND m.node <> ? AND COALESCE(n.state, '') <> 'gone' ORDER BY m.node LIMIT ?";
-    const struct tg_db_value values[] = {TG_DB_I(own->newest), TG_DB_S(own->name), TG_DB_I(NODES_MOST)};
+    const struct tg_db_value values[] = {TG_DB_I(own->newest), TG_DB_S(own->name),
+                                         TG_DB_I(NODES_MOST)};
     const char *names = "";
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(db, sql, values, TG_COUNT_OF(values), &rows);
@@ -167,7 +168,7 @@ static void reseal(struct tg_change *change, const struct tg_secrets *secrets,
     tg_channel_key_aad(row->id, aad);
     tg_buf_init(&key, 0);
     tg_buf_init(&sealed, 0);
-    if (tg_secrets_unseal(secrets, row->version, aad, row->sealed, &key, NULL) != TG_OK) {
+    if (tg_secrets_unseal(secrets, &(struct tg_sealed){row->version, aad, row->sealed}, &key, NULL) != TG_OK) {
         batch->unopened++;
         if (batch->first_unopened == 0)
             batch->first_unopened = row->id;

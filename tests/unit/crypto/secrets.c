@@ -184,9 +184,9 @@ static void assert_opens(const struct tg_secrets *console, const struct tg_secre
     tg_buf_init(&sealed, 0);
     tg_buf_init(&opened, 0);
     tg_seal(console->seal_public, "row", "a key", &sealed);
-    assert_int_equal(tg_secrets_unseal(worker, console->key_version, "row",
-                                       (struct tg_span){sealed.data, sealed.len}, &opened, &err),
-                     TG_OK);
+    const struct tg_sealed stored = {console->key_version, "row", {sealed.data, sealed.len}};
+
+    assert_int_equal(tg_secrets_unseal(worker, &stored, &opened, &err), TG_OK);
     assert_string_equal(tg_buf_text(&opened), "a key");
     tg_buf_done(&sealed);
     tg_buf_done(&opened);
