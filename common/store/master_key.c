@@ -163,12 +163,13 @@ static void reseal(struct tg_change *change, const struct tg_secrets *secrets,
                    const struct sealed_row *row, struct tg_reseal *batch)
 {
     char aad[TG_KEY_AAD_TEXT];
+    const struct tg_sealed stored = {row->version, aad, row->sealed};
     struct tg_buf key, sealed;
 
     tg_channel_key_aad(row->id, aad);
     tg_buf_init(&key, 0);
     tg_buf_init(&sealed, 0);
-    if (tg_secrets_unseal(secrets, &(struct tg_sealed){row->version, aad, row->sealed}, &key, NULL) != TG_OK) {
+    if (tg_secrets_unseal(secrets, &stored, &key, NULL) != TG_OK) {
         batch->unopened++;
         if (batch->first_unopened == 0)
             batch->first_unopened = row->id;
