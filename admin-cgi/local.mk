@@ -25,6 +25,7 @@ admin_cgi_tollgatectl_SOURCES = \
 	admin-cgi/ctl/verify.c \
 	admin-cgi/ctl/code.c \
 	admin-cgi/ctl/config.c \
+	admin-cgi/ctl/rotate.c \
 	admin-cgi/ctl/secrets.c
 admin_cgi_tollgatectl_LDADD = $(COMMON_LIBS)
 dist_man_MANS += admin-cgi/tollgatectl.1 admin-cgi/tollgate-console.8

@@ -117,6 +117,9 @@ static enum tg_class open_routing(struct tg_worker *worker, const struct tg_conf
         .main_db = worker->main_db,
         .kv = worker->kv,
         .secrets = &worker->secrets,
+        .console_file = tg_conf_text(conf, TG_OPTION_SECRETS_CONSOLE_FILE),
+        .private_file = tg_conf_text(conf, TG_OPTION_SECRETS_FILE),
+        .node = worker->node,
         .interval_us = tg_conf_int(conf, TG_OPTION_SNAPSHOT_INTERVAL),
         .changed = tg_reload_wish,
         .context = worker->reload,
@@ -234,6 +237,8 @@ static void keep_house(struct tg_worker *worker, struct tg_pool *pool, const cha
     sigaddset(&wanted, SIGHUP);
     while ((got = sigtimedwait(&wanted, NULL, &pause)) != SIGTERM) {
         tg_reload(worker->reload, worker, conf_path, got == SIGHUP);
+        if (got == SIGHUP)
+            tg_snapshot_hurry(worker->snapshots);
         tg_pool_tend(pool);
         tg_http_pool_sweep(worker->http);
     }

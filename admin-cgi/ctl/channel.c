@@ -107,6 +107,13 @@ static enum tg_class answer_id(struct ctl *ctl, int64_t id)
     return TG_OK;
 }
 
+static enum tg_class add_channel(struct ctl *ctl, struct tg_channel_new *channel, int64_t *ret_id)
+{
+    channel->seal_public = ctl->secrets.seal_public;
+    channel->key_version = ctl->secrets.key_version;
+    return tg_store_channel_add(ctl->main_db, &ctl->actor, channel, ret_id, &ctl->err);
+}
+
 enum tg_class ctl_cmd_channel_add(struct ctl *ctl, const struct ctl_args *args)
 {
     struct tg_channel_new channel = {.name = args->positionals[0],
@@ -124,14 +131,14 @@ enum tg_class ctl_cmd_channel_add(struct ctl *ctl, const struct ctl_args *args)
         class = ctl_open_secrets(ctl);
     if (class != TG_OK)
         return class;
-    channel.seal_public = ctl->secrets.seal_public;
-    channel.key_version = ctl->secrets.key_version;
     class = ctl_secret(ctl, args, "key", &key);
     channel.key = tg_buf_text(&key);
     if (class == TG_OK)
         class = ctl_open_main(ctl);
     if (class == TG_OK)
-        class = tg_store_channel_add(ctl->main_db, &ctl->actor, &channel, &id, &ctl->err);
+        class = add_channel(ctl, &channel, &id);
+    if (ctl_other_secrets(ctl, class))
+        class = add_channel(ctl, &channel, &id);
     if (key.len > 0)
         tg_wipe(key.data, key.len);
     tg_buf_done(&key);

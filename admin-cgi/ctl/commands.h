@@ -24,6 +24,6 @@ ctl_run_fn ctl_cmd_audit, ctl_cmd_ledger_rebuild, ctl_cmd_node_list, ctl_cmd_nod
 ctl_run_fn ctl_cmd_ledger_export, ctl_cmd_ledger_verify, ctl_cmd_ledger_accept;
 ctl_run_fn ctl_cmd_code_create, ctl_cmd_code_redeem;
 ctl_run_fn ctl_cmd_secrets_init, ctl_cmd_secrets_fingerprint;
-ctl_run_fn ctl_cmd_secrets_export, ctl_cmd_secrets_import;
+ctl_run_fn ctl_cmd_secrets_export, ctl_cmd_secrets_import, ctl_cmd_rotate_master_key;
 
 #endif

@@ -140,6 +140,15 @@ enum tg_class ctl_open_secrets(struct ctl *ctl)
     return class;
 }
 
+bool ctl_other_secrets(struct ctl *ctl, enum tg_class class)
+{
+    if (class != TG_CLASS_CONFLICT || strcmp(ctl->err.code, "master_key_changed") != 0)
+        return false;
+    tg_secrets_done(&ctl->secrets);
+    ctl->has_secrets = false;
+    return ctl_open_secrets(ctl) == TG_OK;
+}
+
 void ctl_tell_workers(struct ctl *ctl, const char *what)
 {
     const struct tg_span words[] = {

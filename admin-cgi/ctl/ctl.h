@@ -64,6 +64,8 @@ enum tg_class ctl_open_log(struct ctl *ctl);
 enum tg_class ctl_open_redis(struct ctl *ctl);
 enum tg_class ctl_open_ledger(struct ctl *ctl);  /* main and Redis too */
 enum tg_class ctl_open_secrets(struct ctl *ctl); /* the console's file only */
+/* True: <class> says that the master key was changed since; the file has been read again. */
+bool ctl_other_secrets(struct ctl *ctl, enum tg_class class) must_check;
 
 /* Tells the workers what was changed ("channels", "prices", …). When Redis is away they find out
  * by themselves, later; a remark says so. */

@@ -56,6 +56,13 @@ static void answer(struct ctl *ctl, const char *name, int64_t value)
     ctl_tell_workers(ctl, "channels");
 }
 
+static enum tg_class add_keys(struct ctl *ctl, struct tg_channel_keys_new *keys)
+{
+    keys->seal_public = ctl->secrets.seal_public;
+    keys->key_version = ctl->secrets.key_version;
+    return tg_store_channel_keys_add(ctl->main_db, &ctl->actor, keys, &ctl->err);
+}
+
 enum tg_class ctl_cmd_key_add(struct ctl *ctl, const struct ctl_args *args)
 {
     struct ctl_secret_list list;
@@ -74,12 +81,12 @@ enum tg_class ctl_cmd_key_add(struct ctl *ctl, const struct ctl_args *args)
     keys.keys = list.items;
     keys.count = list.count;
     keys.cap = has_cap ? &cap : NULL;
-    keys.seal_public = ctl->secrets.seal_public;
-    keys.key_version = ctl->secrets.key_version;
     if (class == TG_OK)
         class = ctl_open_main(ctl);
     if (class == TG_OK)
-        class = tg_store_channel_keys_add(ctl->main_db, &ctl->actor, &keys, &ctl->err);
+        class = add_keys(ctl, &keys);
+    if (ctl_other_secrets(ctl, class))
+        class = add_keys(ctl, &keys);
     ctl_secret_list_done(&list);
     if (class == TG_OK)
         answer(ctl, "added", (int64_t)keys.count);

@@ -124,5 +124,8 @@ const struct ctl_command ctl_commands[] = {
      ctl_cmd_secrets_export},
     {"secrets import", "", "make both files from standard input", 0, false,
      ctl_cmd_secrets_import},
+    {"rotate-master-key", "[--wait SECONDS]",
+     "another master key: all stored keys are sealed anew while requests run; may be repeated", 0,
+     false, ctl_cmd_rotate_master_key},
 };
 const size_t ctl_command_count = TG_COUNT_OF(ctl_commands);

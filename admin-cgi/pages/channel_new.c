@@ -81,11 +81,18 @@ static const char *pairs(const struct web_page *page, const char *name)
     return *json != '\0' ? json : NULL;
 }
 
+static enum tg_class add(struct web_page *page, struct tg_channel_new *channel, int64_t *ret_id)
+{
+    channel->seal_public = page->site->secrets.seal_public;
+    channel->key_version = page->site->secrets.key_version;
+    return tg_store_channel_add(page->main_db, &page->actor, channel, ret_id, &page->err);
+}
+
 enum tg_class page_channel_add(struct web_page *page)
 {
     const struct web_value *models = web_value(page, "models");
     const struct web_value *groups = web_value(page, "groups_list");
-    const struct tg_channel_new channel = {
+    struct tg_channel_new channel = {
         .name = web_text(page, "name"),
         .provider = *web_text(page, "provider") != '\0' ? web_text(page, "provider") : "openai",
         .loss_policy = web_text(page, "loss_policy"),
@@ -100,15 +107,15 @@ enum tg_class page_channel_add(struct web_page *page)
         .group_count = groups->count,
         .priority = web_number(page, "priority"),
         .weight = *web_text(page, "weight") != '\0' ? web_number(page, "weight") : 1,
-        .key = page_channel_key(page),
-        .seal_public = page->site->secrets.seal_public,
-        .key_version = page->site->secrets.key_version};
+        .key = page_channel_key(page)};
     int64_t id = 0;
     enum tg_class class = check(page);
 
     if (class == TG_OK)
-        class = page_channel_refused(page, tg_store_channel_add(page->main_db, &page->actor,
-                                                                &channel, &id, &page->err));
+        class = add(page, &channel, &id);
+    if (web_other_secrets(page, class))
+        class = add(page, &channel, &id);
+    class = page_channel_refused(page, class);
     if (class != TG_OK)
         return class;
     page->status = 201;

@@ -50,6 +50,21 @@ enum tg_class web_apply(struct web_page *page, struct tg_apply *ret)
     return TG_OK;
 }
 
+bool web_other_secrets(struct web_page *page, enum tg_class class)
+{
+    const char *path = tg_conf_text(page->site->conf, TG_OPTION_SECRETS_CONSOLE_FILE);
+    struct tg_secrets fresh;
+    struct tg_error err;
+
+    if (class != TG_CLASS_CONFLICT || strcmp(page->err.code, "master_key_changed") != 0 ||
+        tg_secrets_read(path, NULL, &fresh, &err) != TG_OK)
+        return false;
+    tg_secrets_done(&page->site->secrets);
+    page->site->secrets = fresh;
+    tg_secrets_done(&fresh);
+    return true;
+}
+
 void web_tell(struct web_page *page, const char *what)
 {
     struct tg_error err = page->err;

@@ -62,6 +62,9 @@ enum tg_class web_log(struct web_page *page) must_check non_null(1);
 enum tg_class web_kv(struct web_page *page) must_check non_null(1);
 /* Main, Redis and the ledger, for changes of users, tokens and money. */
 enum tg_class web_apply(struct web_page *page, struct tg_apply *ret) must_check non_null(1, 2);
+/* True: <class> says that the master key was changed since this program began; its file has been
+ * read again, and what was to be sealed may be tried again. */
+bool web_other_secrets(struct web_page *page, enum tg_class class) must_check non_null(1);
 /* Tells the workers what was changed ("channels", …); a remark to the person when Redis is away. */
 void web_tell(struct web_page *page, const char *what) non_null(1, 2);
 

@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_LIMIT_BYTES = 4096, KEY_HEX = 2 * TG_KEY_BYTES + 1, KEY_VERSION_MOST = 9999 };
+enum { FILE_LIMIT_BYTES = 4096 };
 
 /* One line of a file: a key, or the version. */
 struct field {
     const char *name;
     uint8_t *key;
     int *number;
-    bool seen;
+    bool optional, seen;
 };
 
 static enum tg_class open_private(const char *path, int *ret, struct tg_error *err)
@@ -83,7 +83,7 @@ static bool take_value(struct field *field, const char *value)
     if (field->key != NULL)
         return tg_unhex(value, TG_KEY_BYTES, field->key);
     number = strtol(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end != '\0' || number < 1 || number > KEY_VERSION_MOST)
+    if (*value < '0' || *value > '9' || *end != '\0' || number < 1 || number > TG_KEY_VERSION_MOST)
         return false;
     *field->number = (int)number;
     return true;
@@ -121,7 +121,7 @@ static enum tg_class take_text(const char *path, char *text, struct field *field
             return tg_fail(err, TG_CLASS_CONFIG, "secrets_syntax", "%s:%d: %s", path, number, why);
     }
     for (size_t i = 0; i < count; i++)
-        if (!fields[i].seen)
+        if (!fields[i].seen && !fields[i].optional)
             return tg_fail(err, TG_CLASS_CONFIG, "secrets_syntax", "%s: %s is missing", path,
                            fields[i].name);
     return TG_OK;
@@ -177,26 +177,58 @@ static enum tg_class read_console(const char *path, struct tg_secrets *secrets,
     return TG_OK;
 }
 
+/* Does the version's private key belong to the public one that is sealed with? */
+static bool fits(const struct tg_secrets *secrets)
+{
+    const uint8_t *private = tg_secrets_private(secrets, secrets->key_version);
+    uint8_t public_key[TG_KEY_BYTES];
+
+    if (private == NULL)
+        return false;
+    tg_seal_public_of(private, public_key);
+    return tg_equal_constant_time(public_key, secrets->seal_public, TG_KEY_BYTES);
+}
+
 static enum tg_class read_private(const char *path, struct tg_secrets *secrets,
                                   struct tg_error *err)
 {
-    uint8_t public_key[TG_KEY_BYTES];
-    int version = 0;
     struct field fields[] = {
-        {.name = "key_version", .number = &version},
+        {.name = "key_version", .number = &secrets->private_version},
         {.name = "seal_private", .key = secrets->seal_private},
+        {.name = "other_version", .number = &secrets->other_version, .optional = true},
+        {.name = "other_private", .key = secrets->other_private, .optional = true},
     };
     enum tg_class class = read_fields(path, fields, TG_COUNT_OF(fields), err);
 
     if (class != TG_OK)
         return class;
-    tg_seal_public_of(secrets->seal_private, public_key);
-    if (version != secrets->key_version ||
-        !tg_equal_constant_time(public_key, secrets->seal_public, TG_KEY_BYTES))
+    if (fields[2].seen != fields[3].seen || secrets->other_version == secrets->private_version)
+        return tg_fail(err, TG_CLASS_CONFIG, "secrets_syntax",
+                       "%s: a second key has a version of its own and a value", path);
+    if (!fits(secrets))
         return tg_fail(err, TG_CLASS_CONFIG, "secrets_mismatch",
                        "%s: its key does not belong to the public key of the console's file", path);
     secrets->has_private = true;
     return TG_OK;
+}
+
+const uint8_t *tg_secrets_private(const struct tg_secrets *secrets, int64_t version)
+{
+    if (version > 0 && version == secrets->private_version)
+        return secrets->seal_private;
+    return version > 0 && version == secrets->other_version ? secrets->other_private : NULL;
+}
+
+enum tg_class tg_secrets_unseal(const struct tg_secrets *secrets, const struct tg_sealed *sealed,
+                                struct tg_buf *ret, struct tg_error *err)
+{
+    const uint8_t *private = tg_secrets_private(secrets, sealed->version);
+
+    if (private == NULL)
+        return tg_fail(err, TG_CLASS_CONFIG, "master_key_unknown",
+                       "tollgate.secrets has no master key of version %lld",
+                       (long long)sealed->version);
+    return tg_unseal(private, sealed->aad, sealed->bytes, ret, err);
 }
 
 enum tg_class tg_secrets_read(const char *console_path, const char *private_path,
@@ -216,113 +248,4 @@ enum tg_class tg_secrets_read(const char *console_path, const char *private_path
 void tg_secrets_done(struct tg_secrets *secrets)
 {
     tg_wipe(secrets, sizeof *secrets);
-}
-
-static bool write_all(int fd, const char *text)
-{
-    size_t len = strlen(text);
-
-    while (len > 0) {
-        ssize_t put = write(fd, text, len);
-
-        if (put < 0 && errno != EINTR)
-            return false;
-        if (put > 0) {
-            text += put;
-            len -= (size_t)put;
-        }
-    }
-    return true;
-}
-
-/* A name of its own in the same folder first, then link(2): the file appears whole, and never in
- * the place of another. */
-static enum tg_class create_file(const char *path, const char *text, struct tg_error *err)
-{
-    enum tg_class class = TG_OK;
-    struct tg_buf draft;
-    int fd;
-
-    tg_buf_init(&draft, 0);
-    tg_buf_printf(&draft, "%s.%ld", path, (long)getpid());
-    fd = open(draft.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        class = tg_fail(err, TG_CLASS_CONFIG, "secrets_file", "%s: %s", path, strerror(errno));
-        goto out;
-    }
-    if (!write_all(fd, text) || fchmod(fd, 0640) != 0 || fsync(fd) != 0)
-        class = tg_fail(err, TG_CLASS_CONFIG, "secrets_file", "%s: %s", path, strerror(errno));
-    else if (link(draft.data, path) != 0)
-        class = errno == EEXIST
-                    ? tg_fail(err, TG_CLASS_CONFLICT, "secrets_exist", "%s exists already", path)
-                    : tg_fail(err, TG_CLASS_CONFIG, "secrets_file", "%s: %s", path,
-                              strerror(errno));
-    close(fd);
-    unlink(draft.data);
-out:
-    tg_buf_done(&draft);
-    return class;
-}
-
-static void add_key(struct tg_buf *text, const char *name, const uint8_t key[TG_KEY_BYTES])
-{
-    char hex[KEY_HEX];
-
-    tg_hex(key, TG_KEY_BYTES, hex);
-    tg_buf_printf(text, "%s = %s\n", name, hex);
-    tg_wipe(hex, sizeof hex);
-}
-
-static void add_new_key(struct tg_buf *text, const char *name)
-{
-    uint8_t key[TG_KEY_BYTES];
-
-    tg_random(key, sizeof key);
-    add_key(text, name, key);
-    tg_wipe(key, sizeof key);
-}
-
-/* Room from the start: a buffer that grows would leave copies of secrets behind. */
-static void begin_text(struct tg_buf *text, const char *comment)
-{
-    *text = (struct tg_buf){.data = tg_malloc(FILE_LIMIT_BYTES),
-                            .cap = FILE_LIMIT_BYTES,
-                            .limit_bytes = FILE_LIMIT_BYTES - 1};
-    tg_buf_str(text, comment);
-    tg_buf_str(text, "# Keep a copy in a safe place; it is the same on every node.\n"
-                     "key_version = 1\n");
-}
-
-static void end_text(struct tg_buf *text)
-{
-    tg_wipe(text->data, text->cap);
-    tg_buf_done(text);
-}
-
-enum tg_class tg_secrets_create(const char *console_path, const char *private_path,
-                                struct tg_error *err)
-{
-    uint8_t public_key[TG_KEY_BYTES], secret_key[TG_KEY_BYTES];
-    struct tg_buf console, private;
-    enum tg_class class;
-
-    tg_seal_keypair(public_key, secret_key);
-    begin_text(&private, "# Tollgate: opens the stored channel keys. For workers and the daemon "
-                         "only.\n");
-    add_key(&private, "seal_private", secret_key);
-    begin_text(&console, "# Tollgate: what the console and the workers share.\n");
-    add_key(&console, "seal_public", public_key);
-    add_new_key(&console, "token_pepper");
-    add_new_key(&console, "session_key");
-    add_new_key(&console, "internal_key");
-    class = create_file(private_path, private.data, err);
-    if (class == TG_OK) {
-        class = create_file(console_path, console.data, err);
-        if (class != TG_OK)
-            unlink(private_path); /* ours, of a moment ago: half a pair is of no use */
-    }
-    tg_wipe(secret_key, sizeof secret_key);
-    end_text(&private);
-    end_text(&console);
-    return class;
 }

@@ -6,6 +6,7 @@
 
 #include "common/json/writer.h"
 #include "common/store/channel_parts.h"
+#include "common/store/master_key.h"
 #include "common/store/check.h"
 #include "common/store/read.h"
 
@@ -88,6 +89,7 @@ enum tg_class tg_store_channel_add(struct tg_db *db, const struct tg_actor *acto
         TG_DB_S(channel->loss_policy != NULL ? channel->loss_policy : "")};
 
     tg_change_begin(&change, db, actor, err);
+    tg_master_key_share(&change, channel->key_version);
     tg_change_run(&change,
                   "INSERT INTO channels (name, provider, base_url, organisation, proxy, models, "
                   "groups_list, model_mapping, timeouts, priority, weight, loss_policy) "

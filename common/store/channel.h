@@ -4,7 +4,8 @@
  * A key is sealed with the public key, bound to the id of its row (tg_channel_key_aad).
  *
  * Errors   those of db.h; TG_CLASS_CONFLICT "channel_exists"; TG_CLASS_NOT_FOUND
- *          "channel_not_found"; TG_CLASS_INVALID of check.h and "invalid_url", "invalid_list".
+ *          "channel_not_found"; TG_CLASS_CONFLICT "master_key_changed" (master_key.h);
+ *          TG_CLASS_INVALID of check.h and "invalid_url", "invalid_list".
  * Threads  as the connection.  Blocks  on the database.
  */
 #ifndef TOLLGATE_STORE_CHANNEL_H

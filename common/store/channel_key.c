@@ -7,6 +7,7 @@
 #include "common/base/money.h"
 #include "common/base/zone.h"
 #include "common/store/channel_parts.h"
+#include "common/store/master_key.h"
 #include "common/store/read.h"
 
 /* Locks the channel, so that keys are added one after the other; the next free position. */
@@ -48,6 +49,7 @@ enum tg_class tg_store_channel_key_add(struct tg_db *db, const struct tg_actor *
     if (class != TG_OK)
         return class;
     tg_change_begin(&change, db, actor, err);
+    tg_master_key_share(&change, key->key_version);
     position = next_position(&change, key->channel_id);
     id = tg_channel_add_key(&change, key, position);
     tg_change_routing(&change);
@@ -69,6 +71,7 @@ enum tg_class tg_store_channel_key_replace(struct tg_db *db, const struct tg_act
     if (class != TG_OK)
         return class;
     tg_change_begin(&change, db, actor, err);
+    tg_master_key_share(&change, key->key_version);
     (void)next_position(&change, key->channel_id);
     tg_change_run(&change, "DELETE FROM channel_keys WHERE channel_id = ?",
                   &TG_DB_I(key->channel_id), 1);
@@ -199,6 +202,7 @@ enum tg_class tg_store_channel_keys_add(struct tg_db *db, const struct tg_actor 
     if (class != TG_OK)
         return class;
     tg_change_begin(&change, db, actor, err);
+    tg_master_key_share(&change, keys->key_version);
     position = next_position(&change, keys->channel_id);
     for (size_t i = 0; i < keys->count && change.class == TG_OK; i++) {
         const struct tg_channel_key_new key = {.channel_id = keys->channel_id,

@@ -18,6 +18,7 @@ libcommon_a_SOURCES += \
 	common/store/credential.c common/store/credential.h \
 	common/store/routing.c common/store/routing.h \
 	common/store/key_state.c common/store/key_state.h \
+	common/store/master_key.c common/store/master_key.h \
 	common/store/balance.c common/store/balance.h
 
 # The daemon's side: the journal into the books, the records into the log database.

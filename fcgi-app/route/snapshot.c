@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "fcgi-app/route/key_keeper.h"
+#include "fcgi-app/route/opener.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,9 +21,10 @@ struct tg_snapshot_holder {
     pthread_cond_t wake;
     struct tg_snapshot *current; /* NULL before the first build */
     int64_t seen_at_us;          /* when it was last known to be up to date */
-    bool stopping;
+    bool stopping, hurry;
     /* the refresher's own */
     struct tg_kv_listener *listener;
+    struct tg_opener *opener;
     bool failing;
 };
 
@@ -94,7 +96,7 @@ static enum tg_class build(struct tg_snapshot_holder *holder, struct tg_db *db,
         tg_arena_free(arena);
         return class;
     }
-    swap(holder, tg_snapshot_build(&rows, arena, holder->conf.secrets));
+    swap(holder, tg_snapshot_build(&rows, arena, tg_opener_secrets(holder->opener)));
     tg_log(TG_LOG_INFO, "route", "snapshot %lld: %zu channels, %zu abilities, %zu prices",
            (long long)rows.version, rows.channel_count, rows.ability_count, rows.price_count);
     return TG_OK;
@@ -103,12 +105,13 @@ static enum tg_class build(struct tg_snapshot_holder *holder, struct tg_db *db,
 static enum tg_class build_if_changed(struct tg_snapshot_holder *holder, struct tg_db *db,
                                       struct tg_error *err)
 {
+    const bool other_keys = tg_opener_look(holder->opener, db);
     int64_t version;
     enum tg_class class = tg_store_routing_version(db, &version, err);
 
     if (class != TG_OK)
         return class;
-    if (holder->current != NULL && holder->current->version == version)
+    if (holder->current != NULL && holder->current->version == version && !other_keys)
         return TG_OK;
     return build(holder, db, err);
 }
@@ -143,6 +146,24 @@ static bool is_stopping(struct tg_snapshot_holder *holder)
     stopping = holder->stopping;
     pthread_mutex_unlock(&holder->lock);
     return stopping;
+}
+
+void tg_snapshot_hurry(struct tg_snapshot_holder *holder)
+{
+    pthread_mutex_lock(&holder->lock);
+    holder->hurry = true;
+    pthread_mutex_unlock(&holder->lock);
+}
+
+static bool take_hurry(struct tg_snapshot_holder *holder)
+{
+    bool hurry;
+
+    pthread_mutex_lock(&holder->lock);
+    hurry = holder->hurry;
+    holder->hurry = false;
+    pthread_mutex_unlock(&holder->lock);
+    return hurry;
 }
 
 /* Sleeps until somebody stops us or the slice is over. */
@@ -203,7 +224,7 @@ static void *refresher(void *context)
             doze(holder);
         else
             changed |= listen_slice(holder);
-        if (changed || tg_now_us() >= look_at_us) {
+        if (changed || take_hurry(holder) || tg_now_us() >= look_at_us) {
             if (holder->conf.changed != NULL)
                 holder->conf.changed(holder->conf.context);
             look_at_us = (refresh(holder) ? holder->conf.interval_us : RETRY_US) + tg_now_us();
@@ -222,6 +243,8 @@ enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
     pthread_condattr_t monotonic;
 
     made->conf = *conf;
+    made->opener = tg_opener_new(conf->secrets, conf->console_file, conf->private_file,
+                                 conf->node);
     pthread_mutex_init(&made->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -230,6 +253,7 @@ enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
     (void)refresh(made); /* without MySQL the refresher goes on trying */
     if (pthread_create(&made->thread, NULL, refresher, made) != 0) {
         tg_snapshot_free(made->current);
+        tg_opener_free(made->opener);
         pthread_cond_destroy(&made->wake);
         pthread_mutex_destroy(&made->lock);
         free(made);
@@ -250,6 +274,7 @@ void tg_snapshot_holder_free(struct tg_snapshot_holder *holder)
     pthread_join(holder->thread, NULL);
     if (holder->current != NULL)
         drop(holder, holder->current);
+    tg_opener_free(holder->opener);
     pthread_cond_destroy(&holder->wake);
     pthread_mutex_destroy(&holder->lock);
     free(holder);

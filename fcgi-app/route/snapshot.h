@@ -23,7 +23,11 @@ struct tg_snapshot_holder;
 struct tg_snapshot_conf {
     struct tg_db_pool *main_db;
     struct tg_kv_pool *kv;
-    const struct tg_secrets *secrets; /* to open channel keys; only the opened ones are kept */
+    const struct tg_secrets *secrets; /* to open channel keys; copied */
+    /* Where they were read; looked at again before each reading of the tables, so that another
+     * master key is there before what is sealed with it. NULL: never. */
+    const char *console_file, *private_file;
+    const char *node; /* told to the database with the newest key that it can open; NULL: nothing */
     int64_t interval_us;
     /* Called by the refresher when it is told of a change, and at every interval: for other data
      * that the same messages speak of. NULL is fine. */
@@ -41,6 +45,8 @@ void tg_snapshot_holder_free(struct tg_snapshot_holder *holder);
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder) non_null(1);
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
     non_null(1); /* NULL is fine */
+/* Looks at once, as if a message had come. */
+void tg_snapshot_hurry(struct tg_snapshot_holder *holder) non_null(1);
 int64_t tg_snapshot_age_us(struct tg_snapshot_holder *holder) non_null(1); /* -1: none yet */
 int64_t tg_snapshot_version(const struct tg_snapshot *snapshot) non_null(1);
 

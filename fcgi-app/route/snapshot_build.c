@@ -122,6 +122,7 @@ static void open_key(struct tg_snapshot *snapshot, const struct tg_channel_key_r
 {
     struct tg_channel *channel = channel_at(snapshot, row->channel_id);
     char aad[TG_KEY_AAD_TEXT];
+    const struct tg_sealed sealed = {row->key_version, aad, row->sealed};
     struct tg_error err;
     struct tg_buf key;
 
@@ -129,7 +130,7 @@ static void open_key(struct tg_snapshot *snapshot, const struct tg_channel_key_r
         return;
     tg_channel_key_aad(row->id, aad);
     tg_buf_init(&key, 0);
-    if (tg_unseal(secrets->seal_private, aad, row->sealed, &key, &err) == TG_OK)
+    if (tg_secrets_unseal(secrets, &sealed, &key, &err) == TG_OK)
         snapshot->keys[snapshot->key_count++] = key_of(
             snapshot, row, tg_arena_strndup(snapshot->arena, tg_buf_text(&key), key.len));
     else

@@ -132,6 +132,16 @@ static void files_are_read_strictly(void **state)
     } cases[] = {
         {CONSOLE, "key_version=1\nseal_private=" KEY_B, "secrets_mismatch", "does not belong"},
         {CONSOLE, "key_version=2\nseal_private=" KEY_A, "secrets_mismatch", "does not belong"},
+        {CONSOLE, "key_version=1\nseal_private=" KEY_A "\nother_version=2", "secrets_syntax",
+         "a second key"},
+        {CONSOLE, "key_version=1\nseal_private=" KEY_A "\nother_private=" KEY_B, "secrets_syntax",
+         "a second key"},
+        {CONSOLE,
+         "key_version=1\nseal_private=" KEY_A "\nother_version=1\nother_private=" KEY_B,
+         "secrets_syntax", "a second key"},
+        {CONSOLE,
+         "key_version=1\nseal_private=" KEY_B "\nother_version=2\nother_private=" KEY_A,
+         "secrets_mismatch", "does not belong"},
         {CONSOLE, "seal_private=" KEY_A, "secrets_syntax",
          "tollgate.secrets: key_version is missing"},
         {CONSOLE, "key_version=1\nseal_private=" KEY_A "\nx=1", "secrets_syntax",
@@ -165,6 +175,66 @@ static void files_are_read_strictly(void **state)
     assert_int_equal(secrets.seal_private[31], 0x1f);
 }
 
+/* Seals with what the console has, opens with what a worker has. */
+static void assert_opens(const struct tg_secrets *console, const struct tg_secrets *worker)
+{
+    struct tg_buf sealed, opened;
+    struct tg_error err;
+
+    tg_buf_init(&sealed, 0);
+    tg_buf_init(&opened, 0);
+    tg_seal(console->seal_public, "row", "a key", &sealed);
+    const struct tg_sealed stored = {console->key_version, "row", {sealed.data, sealed.len}};
+
+    assert_int_equal(tg_secrets_unseal(worker, &stored, &opened, &err), TG_OK);
+    assert_string_equal(tg_buf_text(&opened), "a key");
+    tg_buf_done(&sealed);
+    tg_buf_done(&opened);
+}
+
+static void another_key_comes_in_three_steps(void **state)
+{
+    struct tg_secrets first, added, switched, retired;
+    struct tg_error err;
+    struct stat info;
+
+    (void)state;
+    unlink(console_path);
+    unlink(private_path);
+    assert_int_equal(tg_secrets_create(console_path, private_path, &err), TG_OK);
+    assert_int_equal(chmod(console_path, 0440), 0);
+    assert_int_equal(tg_secrets_read(console_path, private_path, &first, &err), TG_OK);
+    assert_int_equal(tg_secrets_newest(&first), 1);
+
+    test_folder_write(&folder, "tollgate.secrets.new", "left by one that was killed", 0600);
+    assert_int_equal(tg_secrets_key_add(private_path, &first, &err), TG_OK);
+    assert_int_equal(stat(private_path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0640);
+    assert_int_equal(tg_secrets_read(console_path, private_path, &added, &err), TG_OK);
+    assert_int_equal(added.key_version, 1);
+    assert_int_equal(tg_secrets_newest(&added), 2);
+    assert_opens(&first, &added);
+
+    assert_int_equal(tg_secrets_key_switch(console_path, &added, &err), TG_OK);
+    assert_int_equal(stat(console_path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0440);
+    assert_int_equal(tg_secrets_read(console_path, private_path, &switched, &err), TG_OK);
+    assert_int_equal(switched.key_version, 2);
+    assert_opens(&first, &switched);
+    assert_opens(&switched, &added); /* a worker that has not read the console's file again */
+    assert_memory_equal(first.token_pepper, switched.token_pepper, TG_KEY_BYTES);
+    assert_memory_equal(first.session_key, switched.session_key, TG_KEY_BYTES);
+    assert_memory_equal(first.internal_key, switched.internal_key, TG_KEY_BYTES);
+
+    assert_int_equal(tg_secrets_key_retire(private_path, &switched, &err), TG_OK);
+    assert_int_equal(tg_secrets_read(console_path, private_path, &retired, &err), TG_OK);
+    assert_int_equal(retired.other_version, 0);
+    assert_null(tg_secrets_private(&retired, 1));
+    assert_opens(&switched, &retired);
+    assert_string_equal(switched.fingerprint, retired.fingerprint);
+    assert_string_not_equal(first.fingerprint, retired.fingerprint);
+}
+
 static void files_that_others_may_touch_are_refused(void **state)
 {
     static const mode_t modes[] = {0644, 0642, 0641, 0660, 0604};
@@ -188,6 +258,7 @@ int main(void)
         cmocka_unit_test(existing_files_are_never_overwritten),
         cmocka_unit_test(the_fingerprint_changes_with_every_key),
         cmocka_unit_test(files_are_read_strictly),
+        cmocka_unit_test(another_key_comes_in_three_steps),
         cmocka_unit_test(files_that_others_may_touch_are_refused),
     };
 

@@ -17,6 +17,7 @@ static int set_up(void **state)
     if (tg_crypto_init(&err) != TG_OK)
         return -1;
     tg_seal_keypair(secrets.seal_public, secrets.seal_private);
+    secrets.private_version = 1;
     return 0;
 }
 
@@ -50,6 +51,7 @@ static struct tg_channel_key_row sealed_key(struct tg_arena *arena, int64_t id, 
     char aad[TG_KEY_AAD_TEXT];
     struct tg_buf sealed;
     struct tg_channel_key_row row = {.id = id, .channel_id = channel_id, .hint = "last",
+                                     .key_version = 1,
                                      .state = "active", .cap_unit = "", .reset_zone = "UTC"};
 
     tg_channel_key_aad(id, aad);
