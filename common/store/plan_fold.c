@@ -19,7 +19,6 @@ static enum tg_class read_plan(struct tg_db *db, int64_t id, struct plan *ret,
 
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
-    *ret = (struct plan){0};
     if (tg_db_next(rows))
         *ret = (struct plan){.remain = tg_db_int(rows, 0),
                              .bound = tg_db_int(rows, 1),
@@ -70,7 +69,7 @@ enum tg_class tg_plan_fold(struct tg_db *db, struct tg_entry *entries, size_t co
     enum tg_class class = TG_OK;
 
     for (size_t i = 0; class == TG_OK && i < count; i++) {
-        struct plan plan;
+        struct plan plan = {0};
 
         class = read_plan(db, entries[i].funding.plan_id, &plan, err);
         if (class != TG_OK)
