@@ -94,8 +94,7 @@ static enum tg_class read_options(struct ctl *ctl, const struct ctl_args *args,
 
 static enum tg_class add_channel(struct ctl *ctl, struct tg_channel_new *channel, int64_t *ret_id)
 {
-    channel->seal_public = ctl->secrets.seal_public;
-    channel->key_version = ctl->secrets.key_version;
+    channel->seal = ctl_seal(ctl);
     return tg_store_channel_add(ctl->main_db, &ctl->actor, channel, ret_id, &ctl->err);
 }
 
