@@ -122,6 +122,8 @@ nobase_dist_pkgdata_DATA += \
 	admin-cgi/templates/channel_pick.html \
 	admin-cgi/templates/channel.html \
 	admin-cgi/templates/channel_key.html \
+	admin-cgi/templates/channel_keys.html \
+	admin-cgi/templates/channel_states.html \
 	admin-cgi/templates/channel_test.html \
 	admin-cgi/templates/users.html \
 	admin-cgi/templates/user.html \

@@ -109,8 +109,7 @@ static enum tg_class answer_id(struct ctl *ctl, int64_t id)
 
 static enum tg_class add_channel(struct ctl *ctl, struct tg_channel_new *channel, int64_t *ret_id)
 {
-    channel->seal_public = ctl->secrets.seal_public;
-    channel->key_version = ctl->secrets.key_version;
+    channel->seal = ctl_seal(ctl);
     return tg_store_channel_add(ctl->main_db, &ctl->actor, channel, ret_id, &ctl->err);
 }
 

@@ -140,6 +140,12 @@ enum tg_class ctl_open_secrets(struct ctl *ctl)
     return class;
 }
 
+struct tg_key_seal ctl_seal(const struct ctl *ctl)
+{
+    return (struct tg_key_seal){ctl->secrets.seal_public, ctl->secrets.key_version,
+                                ctl->secrets.token_pepper};
+}
+
 bool ctl_other_secrets(struct ctl *ctl, enum tg_class class)
 {
     if (class != TG_CLASS_CONFLICT || strcmp(ctl->err.code, "master_key_changed") != 0)

@@ -16,7 +16,7 @@
 #include "common/crypto/secrets.h"
 #include "common/json/writer.h"
 #include "common/ledger/ledger.h"
-#include "common/store/change.h"
+#include "common/store/channel_change.h"
 
 enum { CTL_ONE_AT_MOST = -1 };
 enum { CTL_OK = 0, CTL_FAILED = 1, CTL_USAGE = 2, CTL_AWAY = 3 };
@@ -64,6 +64,7 @@ enum tg_class ctl_open_log(struct ctl *ctl);
 enum tg_class ctl_open_redis(struct ctl *ctl);
 enum tg_class ctl_open_ledger(struct ctl *ctl);  /* main and Redis too */
 enum tg_class ctl_open_secrets(struct ctl *ctl); /* the console's file only */
+struct tg_key_seal ctl_seal(const struct ctl *ctl);
 /* True: <class> says that the master key was changed since; the file has been read again. */
 bool ctl_other_secrets(struct ctl *ctl, enum tg_class class) must_check;
 

@@ -58,8 +58,7 @@ static void answer(struct ctl *ctl, const char *name, int64_t value)
 
 static enum tg_class add_keys(struct ctl *ctl, struct tg_channel_keys_new *keys)
 {
-    keys->seal_public = ctl->secrets.seal_public;
-    keys->key_version = ctl->secrets.key_version;
+    keys->seal = ctl_seal(ctl);
     return tg_store_channel_keys_add(ctl->main_db, &ctl->actor, keys, &ctl->err);
 }
 
@@ -88,9 +87,17 @@ enum tg_class ctl_cmd_key_add(struct ctl *ctl, const struct ctl_args *args)
     if (ctl_other_secrets(ctl, class))
         class = add_keys(ctl, &keys);
     ctl_secret_list_done(&list);
-    if (class == TG_OK)
-        answer(ctl, "added", (int64_t)keys.count);
-    return class;
+    if (class != TG_OK)
+        return class;
+    tg_json_begin_object(&ctl->out);
+    tg_json_put_int(&ctl->out, "added", (int64_t)(keys.count - keys.same_count));
+    tg_json_put_int(&ctl->out, "same", (int64_t)keys.same_count);
+    tg_json_end_object(&ctl->out);
+    if (keys.same_count > 0)
+        ctl_remark("%zu are left out: the channel has them already, or they came twice",
+                   keys.same_count);
+    ctl_tell_workers(ctl, "channels");
+    return TG_OK;
 }
 
 enum tg_class ctl_cmd_key_list(struct ctl *ctl, const struct ctl_args *args)

@@ -55,7 +55,15 @@ bool page_channel_may_keys(const struct web_page *page)
            access_scope_ok(&page->who, access_permission_word(ACCESS_CHANNELS_KEYS));
 }
 
-const char *page_channel_key(const struct web_page *page)
+struct tg_key_seal page_channel_seal(const struct web_page *page)
+{
+    const struct tg_secrets *secrets = &page->site->secrets;
+
+    return (struct tg_key_seal){secrets->seal_public, secrets->key_version,
+                                secrets->token_pepper};
+}
+
+const char *page_channel_typed_key(const struct web_page *page)
 {
     const char *key = web_text(page, "key");
     size_t len;

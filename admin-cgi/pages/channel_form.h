@@ -8,6 +8,7 @@
 
 #include "admin-cgi/pages/token_form.h"
 #include "admin-cgi/web/page.h"
+#include "common/store/channel_change.h"
 
 #define PAGE_CHANNEL_NAME \
     {.name = "name", .label = "Name", .kind = WEB_TEXT, .flags = WEB_REQUIRED, .most = 64}
@@ -83,7 +84,8 @@ enum tg_class page_channel_check_url(struct web_page *page, const char *url, con
 enum tg_class page_channel_refused(struct web_page *page, enum tg_class class) must_check
     non_null(1);
 /* The field "key" without the blanks that copying brings along. */
-const char *page_channel_key(const struct web_page *page) must_check non_null(1);
+const char *page_channel_typed_key(const struct web_page *page) must_check non_null(1);
+struct tg_key_seal page_channel_seal(const struct web_page *page) must_check non_null(1);
 /* May the caller put keys into channels, or send them somewhere else? */
 bool page_channel_may_keys(const struct web_page *page) must_check non_null(1);
 

@@ -83,8 +83,7 @@ static const char *pairs(const struct web_page *page, const char *name)
 
 static enum tg_class add(struct web_page *page, struct tg_channel_new *channel, int64_t *ret_id)
 {
-    channel->seal_public = page->site->secrets.seal_public;
-    channel->key_version = page->site->secrets.key_version;
+    channel->seal = page_channel_seal(page);
     return tg_store_channel_add(page->main_db, &page->actor, channel, ret_id, &page->err);
 }
 
@@ -107,7 +106,7 @@ enum tg_class page_channel_add(struct web_page *page)
         .group_count = groups->count,
         .priority = web_number(page, "priority"),
         .weight = *web_text(page, "weight") != '\0' ? web_number(page, "weight") : 1,
-        .key = page_channel_key(page)};
+        .key = page_channel_typed_key(page)};
     int64_t id = 0;
     enum tg_class class = check(page);
 

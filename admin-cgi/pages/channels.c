@@ -145,6 +145,10 @@ enum tg_class page_channel(struct web_page *page)
         return class;
     tg_json_put_str(&page->out, "title", state.name);
     tg_json_put_int(&page->out, "channel_id", page->id); /* beside the ids of its keys */
+    tg_json_key(&page->out, "states");
+    class = tg_count_channel_keys(page->main_db, page->id, &page->out, &page->err);
+    if (class != TG_OK)
+        return class;
     tg_json_key(&page->out, "keys");
     tg_json_begin_object(&page->out);
     class = tg_list_channel_keys(page->main_db, page->id, &page->out, &page->err);

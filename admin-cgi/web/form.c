@@ -98,7 +98,7 @@ static const char *kind_name(enum web_kind kind)
         [WEB_USD] = "usd",     [WEB_DECIMAL] = "decimal", [WEB_BOOL] = "bool",
         [WEB_SET] = "set",     [WEB_CHOICE] = "choice",   [WEB_LIST] = "list",
         [WEB_CIDRS] = "cidrs", [WEB_TIME] = "time",       [WEB_DAY] = "day",
-        [WEB_JSON] = "json",   [WEB_SECRET] = "secret",
+        [WEB_JSON] = "json",   [WEB_SECRET] = "secret",   [WEB_SECRETS] = "secrets",
         [WEB_PAIRS] = "pairs"};
 
     return names[kind];
@@ -117,6 +117,7 @@ static const char *input_type(enum web_kind kind)
     case WEB_SECRET:
         return "password";
     case WEB_LONG:
+    case WEB_SECRETS:
     case WEB_LIST:
     case WEB_CIDRS:
     case WEB_JSON:
@@ -177,7 +178,7 @@ static void write_field(const struct web_field *field, const struct web_value *v
     tg_json_put_str(out, "label", field->label);
     tg_json_put_str(out, "kind", kind_name(kind));
     tg_json_put_str(out, "input", input_type(kind));
-    tg_json_put_str(out, "value", kind == WEB_SECRET ? "" : value->text);
+    tg_json_put_str(out, "value", kind == WEB_SECRET || kind == WEB_SECRETS ? "" : value->text);
     tg_json_put_str(out, "error", value->error);
     tg_json_put_str(out, "help", field->help);
     tg_json_put_bool(out, "required", (field->flags & WEB_REQUIRED) != 0);
@@ -187,7 +188,8 @@ static void write_field(const struct web_field *field, const struct web_value *v
     tg_json_put_bool(out, "select", kind == WEB_CHOICE);
     tg_json_put_bool(out, "set", kind == WEB_SET);
     tg_json_put_bool(out, "lines", kind == WEB_LONG || kind == WEB_LIST || kind == WEB_CIDRS ||
-                                       kind == WEB_JSON || kind == WEB_PAIRS);
+                                       kind == WEB_JSON || kind == WEB_PAIRS ||
+                                       kind == WEB_SECRETS);
     if (kind == WEB_CHOICE || kind == WEB_SET)
         write_choices(field, value, out);
     tg_json_end_object(out);

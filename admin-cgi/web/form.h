@@ -29,6 +29,7 @@ enum web_kind {
     WEB_DAY,     /* a day of the user's zone ("2026-11-30"): its beginning, as a moment */
     WEB_JSON,    /* a JSON object */
     WEB_PAIRS,   /* "a = b", one a line, or a JSON object of texts; most: of them */
+    WEB_SECRETS, /* one a line; most: of them; never shown again */
     WEB_SECRET   /* as TEXT; never shown again */
 };
 enum web_field_flag {
@@ -65,7 +66,7 @@ struct web_value {
     bool given;       /* sent, or set by the page */
     const char *text; /* as typed; "" without a value */
     int64_t number;   /* INTEGER; USD: quota; BOOL: 0 or 1; TIME, DAY: unix_us */
-    const char *const *items; /* LIST, CIDRS, SET; PAIRS: name, value, name, … */
+    const char *const *items; /* LIST, CIDRS, SET, SECRETS; PAIRS: name, value, name, … */
     size_t count;             /* of items; PAIRS: of pairs */
     const char *error;
     struct web_choice *choices; /* of this time, besides the table's */

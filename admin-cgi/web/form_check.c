@@ -12,7 +12,13 @@
 #include "common/base/money.h"
 #include "common/conf/units.h"
 
-enum { TEXT_USUAL = 255, LONG_USUAL = 65536, ITEMS_USUAL = 500, ITEM_CHARS = 512 };
+enum {
+    TEXT_USUAL = 255,
+    LONG_USUAL = 65536,
+    ITEMS_USUAL = 500,
+    ITEM_CHARS = 512,
+    SECRET_BYTES = 8000
+};
 
 static const char *say(const struct web_form *form, const char *format, long long a, long long b)
 {
@@ -183,6 +189,33 @@ static void check_list(const struct web_field *field, const struct web_form *for
     }
 }
 
+/* Never says what stands there. */
+static void check_secrets(const struct web_field *field, const struct web_form *form,
+                          struct web_value *value)
+{
+    size_t most = (size_t)field->most;
+    const char **items = tg_arena_calloc(form->arena, most + 1, sizeof *items), *at = value->text;
+
+    value->items = items;
+    while (*at != '\0' && value->error == NULL) {
+        size_t len = strcspn(at, "\n");
+        char *item = trimmed(form, tg_arena_strndup(form->arena, at, len));
+
+        at += len + (at[len] != '\0');
+        if (*item == '\0')
+            continue;
+        if (value->count == most)
+            value->error = tg_arena_printf(form->arena, "at most %zu of them", most);
+        else if (strlen(item) > SECRET_BYTES || has_control(item, false))
+            value->error = say(form, "number %lld is too long or holds control characters",
+                               (int64_t)value->count + 1, 0);
+        else
+            items[value->count++] = item;
+    }
+    if (value->count == 0)
+        value->text = ""; /* blank lines are nothing */
+}
+
 /* "2026-11-30T16:05" (seconds optional) or "2026-11-30" in the zone. */
 static bool parse_local(const char *text, const char *zone, int64_t *ret_unix_us)
 {
@@ -260,6 +293,9 @@ static void check_kind(const struct web_field *field, const struct web_form *for
     case WEB_LIST:
     case WEB_CIDRS:
         check_list(field, form, value);
+        break;
+    case WEB_SECRETS:
+        check_secrets(field, form, value);
         break;
     case WEB_TIME:
     case WEB_DAY:

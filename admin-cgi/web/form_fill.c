@@ -77,7 +77,7 @@ void web_form_fill(struct web_form *form, const struct tg_json *data)
         const struct web_field *field = &form->def->fields[i];
         struct web_value *value = &form->values[i];
 
-        if (value->given || field->kind == WEB_SECRET ||
+        if (value->given || field->kind == WEB_SECRET || field->kind == WEB_SECRETS ||
             tg_json_get(data, field->name, &found) != TG_JSON_GOT)
             continue;
         tg_buf_init(&text, 0);

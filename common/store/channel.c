@@ -89,7 +89,7 @@ enum tg_class tg_store_channel_add(struct tg_db *db, const struct tg_actor *acto
         TG_DB_S(channel->loss_policy != NULL ? channel->loss_policy : "")};
 
     tg_change_begin(&change, db, actor, err);
-    tg_master_key_share(&change, channel->key_version);
+    tg_master_key_share(&change, channel->seal.version);
     tg_change_run(&change,
                   "INSERT INTO channels (name, provider, base_url, organisation, proxy, models, "
                   "groups_list, model_mapping, timeouts, priority, weight, loss_policy) "
@@ -102,10 +102,8 @@ enum tg_class tg_store_channel_add(struct tg_db *db, const struct tg_actor *acto
     tg_buf_done(&models);
     tg_buf_done(&groups);
     tg_channel_add_key(&change,
-                       &(struct tg_channel_key_new){.channel_id = id,
-                                                    .key = channel->key,
-                                                    .seal_public = channel->seal_public,
-                                                    .key_version = channel->key_version},
+                       &(struct tg_channel_key_new){
+                           .channel_id = id, .key = channel->key, .seal = channel->seal},
                        0);
     tg_channel_rewrite_abilities(&change, id);
     note_added(&change, channel, id);

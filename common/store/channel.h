@@ -12,7 +12,7 @@
 #define TOLLGATE_STORE_CHANNEL_H
 
 #include "common/crypto/crypto.h"
-#include "common/store/change.h"
+#include "common/store/channel_change.h"
 
 struct tg_channel_new {
     const char *name, *provider, *base_url;
@@ -25,8 +25,7 @@ struct tg_channel_new {
     size_t group_count;
     int64_t priority, weight;
     const char *key; /* in the clear; leaves this process sealed only */
-    const uint8_t *seal_public;
-    int64_t key_version;
+    struct tg_key_seal seal;
 };
 enum tg_class tg_store_channel_add(struct tg_db *db, const struct tg_actor *actor,
                                    const struct tg_channel_new *channel, int64_t *ret_id,

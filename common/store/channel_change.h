@@ -33,31 +33,39 @@ enum tg_class tg_store_channel_change(struct tg_db *db, const struct tg_actor *a
                                       const struct tg_channel_change *wish, struct tg_error *err)
     must_check non_null(1, 2, 3, 4);
 
+/* What a key is stored with. */
+struct tg_key_seal {
+    const uint8_t *public_key;
+    int64_t version;
+    const uint8_t *pepper; /* of the fingerprint that tells the same key again */
+};
 struct tg_channel_key_new {
     int64_t channel_id;
     const char *key; /* in the clear */
-    const uint8_t *seal_public;
-    int64_t key_version;
+    struct tg_key_seal seal;
 };
-/* At most 2,000 of them behind those that are there, all or none; each with the same cap. */
 struct tg_key_cap {
     const char *unit; /* requests, tokens, usd; "" for none */
     int64_t value;    /* usd: in quota */
     int64_t reset_hour;
     const char *reset_zone;
 };
+/* Behind those that are there, or in their place; each with the same cap. A key that the channel
+ * has already, or that comes twice, is left out: same[i] says which (NULL: nobody asks). */
 enum { TG_CHANNEL_KEYS_MOST = 2000 };
 struct tg_channel_keys_new {
     int64_t channel_id;
     const char *const *keys; /* in the clear */
     size_t count;
+    bool replace;
     const struct tg_key_cap *cap; /* NULL: none */
-    const uint8_t *seal_public;
-    int64_t key_version;
+    struct tg_key_seal seal;
+    bool *same;        /* out: <count> of them */
+    size_t same_count; /* out */
 };
 enum tg_class tg_store_channel_keys_add(struct tg_db *db, const struct tg_actor *actor,
-                                        const struct tg_channel_keys_new *keys,
-                                        struct tg_error *err) must_check non_null(1, 2, 3, 4);
+                                        struct tg_channel_keys_new *keys, struct tg_error *err)
+    must_check non_null(1, 2, 3, 4);
 /* The form of a cap: "invalid_cap", "invalid_zone". */
 enum tg_class tg_key_cap_check(const struct tg_key_cap *cap, struct tg_error *err) must_check
     non_null(1, 2);
@@ -68,14 +76,6 @@ enum tg_class tg_store_channel_key_cap(struct tg_db *db, const struct tg_actor *
 enum tg_class tg_store_channel_key_mode(struct tg_db *db, const struct tg_actor *actor,
                                         int64_t channel_id, const char *mode,
                                         struct tg_error *err) must_check non_null(1, 2, 4, 5);
-/* A further key, behind the others. */
-enum tg_class tg_store_channel_key_add(struct tg_db *db, const struct tg_actor *actor,
-                                       const struct tg_channel_key_new *key, int64_t *ret_id,
-                                       struct tg_error *err) must_check non_null(1, 2, 3, 4, 5);
-/* The one key that the channel has from now on: older ones are deleted. */
-enum tg_class tg_store_channel_key_replace(struct tg_db *db, const struct tg_actor *actor,
-                                           const struct tg_channel_key_new *key,
-                                           struct tg_error *err) must_check non_null(1, 2, 3, 4);
 /* <state>: active, disabled, or "deleted", which takes the row away. */
 enum tg_class tg_store_channel_key_set(struct tg_db *db, const struct tg_actor *actor,
                                        int64_t key_id, const char *state, struct tg_error *err)

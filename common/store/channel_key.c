@@ -38,49 +38,6 @@ static void note(struct tg_change *change, const char *action, int64_t channel_i
                     &(struct tg_audit_note){.action = action, .after_json = after});
 }
 
-enum tg_class tg_store_channel_key_add(struct tg_db *db, const struct tg_actor *actor,
-                                       const struct tg_channel_key_new *key, int64_t *ret_id,
-                                       struct tg_error *err)
-{
-    struct tg_change change;
-    int64_t id, position;
-    enum tg_class class = tg_channel_check_key(key->key, err);
-
-    if (class != TG_OK)
-        return class;
-    tg_change_begin(&change, db, actor, err);
-    tg_master_key_share(&change, key->key_version);
-    position = next_position(&change, key->channel_id);
-    id = tg_channel_add_key(&change, key, position);
-    tg_change_routing(&change);
-    note(&change, "channel.key_add", key->channel_id, id);
-    class = tg_change_end(&change);
-    if (class == TG_OK)
-        *ret_id = id;
-    return class;
-}
-
-enum tg_class tg_store_channel_key_replace(struct tg_db *db, const struct tg_actor *actor,
-                                           const struct tg_channel_key_new *key,
-                                           struct tg_error *err)
-{
-    struct tg_change change;
-    int64_t id;
-    enum tg_class class = tg_channel_check_key(key->key, err);
-
-    if (class != TG_OK)
-        return class;
-    tg_change_begin(&change, db, actor, err);
-    tg_master_key_share(&change, key->key_version);
-    (void)next_position(&change, key->channel_id);
-    tg_change_run(&change, "DELETE FROM channel_keys WHERE channel_id = ?",
-                  &TG_DB_I(key->channel_id), 1);
-    id = tg_channel_add_key(&change, key, 0);
-    tg_change_routing(&change);
-    note(&change, "channel.key_replace", key->channel_id, id);
-    return tg_change_end(&change);
-}
-
 static int64_t channel_of(struct tg_change *change, int64_t key_id)
 {
     struct tg_db_rows *rows =
@@ -190,9 +147,44 @@ static enum tg_class check_keys(const struct tg_channel_keys_new *keys, struct t
     return class;
 }
 
+/* Whether the channel has the key; also one that came before it in this change. */
+static bool has_key(struct tg_change *change, int64_t channel_id, const uint8_t *fingerprint)
+{
+    const struct tg_db_value values[] = {TG_DB_I(channel_id),
+                                         TG_DB_B(fingerprint, TG_HMAC_BYTES)};
+    struct tg_db_rows *rows = tg_change_select(
+        change, "SELECT 1 FROM channel_keys WHERE channel_id = ? AND fingerprint = ? LIMIT 1",
+        values, TG_COUNT_OF(values));
+    bool has = rows != NULL && tg_db_next(rows);
+
+    tg_db_rows_free(rows);
+    return has;
+}
+
+static void add_keys(struct tg_change *change, struct tg_channel_keys_new *keys, int64_t position)
+{
+    for (size_t i = 0; i < keys->count && change->class == TG_OK; i++) {
+        const struct tg_channel_key_new key = {
+            .channel_id = keys->channel_id, .key = keys->keys[i], .seal = keys->seal};
+        uint8_t fingerprint[TG_HMAC_BYTES];
+        bool same;
+        int64_t id;
+
+        tg_channel_key_fingerprint(&key, fingerprint);
+        same = has_key(change, keys->channel_id, fingerprint);
+        keys->same_count += same;
+        if (keys->same != NULL)
+            keys->same[i] = same;
+        if (same)
+            continue;
+        id = tg_channel_add_key(change, &key, position++);
+        if (keys->cap != NULL)
+            set_cap(change, id, keys->cap);
+    }
+}
+
 enum tg_class tg_store_channel_keys_add(struct tg_db *db, const struct tg_actor *actor,
-                                        const struct tg_channel_keys_new *keys,
-                                        struct tg_error *err)
+                                        struct tg_channel_keys_new *keys, struct tg_error *err)
 {
     struct tg_change change;
     char after[64];
@@ -201,23 +193,20 @@ enum tg_class tg_store_channel_keys_add(struct tg_db *db, const struct tg_actor 
 
     if (class != TG_OK)
         return class;
+    keys->same_count = 0;
     tg_change_begin(&change, db, actor, err);
-    tg_master_key_share(&change, keys->key_version);
+    tg_master_key_share(&change, keys->seal.version);
     position = next_position(&change, keys->channel_id);
-    for (size_t i = 0; i < keys->count && change.class == TG_OK; i++) {
-        const struct tg_channel_key_new key = {.channel_id = keys->channel_id,
-                                               .key = keys->keys[i],
-                                               .seal_public = keys->seal_public,
-                                               .key_version = keys->key_version};
-        int64_t id = tg_channel_add_key(&change, &key, position + (int64_t)i);
-
-        if (keys->cap != NULL)
-            set_cap(&change, id, keys->cap);
-    }
+    if (keys->replace)
+        tg_change_run(&change, "DELETE FROM channel_keys WHERE channel_id = ?",
+                      &TG_DB_I(keys->channel_id), 1);
+    add_keys(&change, keys, keys->replace ? 0 : position);
     tg_change_routing(&change);
-    snprintf(after, sizeof after, "{\"keys\":%zu}", keys->count);
+    snprintf(after, sizeof after, "{\"keys\":%zu}", keys->count - keys->same_count);
     tg_channel_note(&change, keys->channel_id,
-                    &(struct tg_audit_note){.action = "channel.key_add", .after_json = after});
+                    &(struct tg_audit_note){.action = keys->replace ? "channel.key_replace"
+                                                                    : "channel.key_add",
+                                            .after_json = after});
     return tg_change_end(&change);
 }
 

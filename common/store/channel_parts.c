@@ -80,29 +80,43 @@ void tg_channel_rewrite_abilities(struct tg_change *change, int64_t channel_id)
     tg_change_routing(change);
 }
 
+void tg_channel_key_fingerprint(const struct tg_channel_key_new *key, uint8_t ret[TG_HMAC_BYTES])
+{
+    struct tg_buf text;
+
+    tg_buf_init(&text, 0);
+    tg_buf_printf(&text, "channel key:%s", key->key);
+    tg_hmac(key->seal.pepper, text.data, text.len, ret);
+    tg_wipe(text.data, text.len);
+    tg_buf_done(&text);
+}
+
 int64_t tg_channel_add_key(struct tg_change *change, const struct tg_channel_key_new *key,
                            int64_t position)
 {
     char aad[TG_KEY_AAD_TEXT], hint[HINT_BYTES + 1] = "";
     size_t len = strlen(key->key);
+    uint8_t fingerprint[TG_HMAC_BYTES];
     struct tg_buf sealed;
     int64_t key_id;
 
     if (len >= LONG_KEY) /* four characters of a short key are too much of it */
         snprintf(hint, sizeof hint, "%s", key->key + len - HINT_BYTES);
+    tg_channel_key_fingerprint(key, fingerprint);
     const struct tg_db_value values[] = {TG_DB_I(key->channel_id), TG_DB_I(position),
-                                         TG_DB_I(key->key_version), TG_DB_S(hint)};
+                                         TG_DB_I(key->seal.version), TG_DB_S(hint),
+                                         TG_DB_B(fingerprint, sizeof fingerprint)};
 
     tg_change_run(change,
-                  "INSERT INTO channel_keys (channel_id, position, sealed, key_version, hint) "
-                  "VALUES (?, ?, '', ?, ?)",
+                  "INSERT INTO channel_keys (channel_id, position, sealed, key_version, hint, "
+                  "fingerprint) VALUES (?, ?, '', ?, ?, ?)",
                   values, TG_COUNT_OF(values));
     if (change->class != TG_OK)
         return 0;
     key_id = change->done.last_id;
     tg_channel_key_aad(key_id, aad);
     tg_buf_init(&sealed, 0);
-    tg_seal(key->seal_public, aad, key->key, &sealed);
+    tg_seal(key->seal.public_key, aad, key->key, &sealed);
     tg_change_run(change, "UPDATE channel_keys SET sealed = ? WHERE id = ?",
                   (struct tg_db_value[]){TG_DB_B(sealed.data, sealed.len), TG_DB_I(key_id)}, 2);
     tg_buf_done(&sealed);

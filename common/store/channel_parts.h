@@ -20,6 +20,8 @@ enum tg_class tg_channel_check_key(const char *key, struct tg_error *err) must_c
 
 /* The product of the channel's models and groups, made by the database from the channel's row. */
 void tg_channel_rewrite_abilities(struct tg_change *change, int64_t channel_id) non_null(1);
+void tg_channel_key_fingerprint(const struct tg_channel_key_new *key,
+                                uint8_t ret[TG_HMAC_BYTES]) non_null(1);
 /* A row of channel_keys, sealed; its id, 0 after a failure. */
 int64_t tg_channel_add_key(struct tg_change *change, const struct tg_channel_key_new *key,
                            int64_t position) non_null(1, 2);

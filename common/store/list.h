@@ -62,6 +62,15 @@ enum tg_class tg_list_channel_keys(struct tg_db *db, int64_t channel_id,
                                    struct tg_json_writer *out, struct tg_error *err) must_check
     non_null(1, 3, 4);
 
+/* The members of one of them, into an object that is open: "key_not_found". */
+enum tg_class tg_view_channel_key(struct tg_db *db, int64_t channel_id, int64_t key_id,
+                                  struct tg_json_writer *out, struct tg_error *err) must_check
+    non_null(1, 4, 5);
+/* [{"state", "count"}, …] */
+enum tg_class tg_count_channel_keys(struct tg_db *db, int64_t channel_id,
+                                    struct tg_json_writer *out, struct tg_error *err) must_check
+    non_null(1, 3, 4);
+
 /* Sort: name. Rows have "users", "channels": whether any is in it. */
 enum tg_class tg_list_groups(struct tg_db *db, const char *search, const struct tg_page *page,
                              struct tg_json_writer *out, struct tg_error *err) must_check

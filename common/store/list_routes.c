@@ -73,26 +73,63 @@ static enum tg_class write_all(enum tg_class class, struct tg_db_rows *rows,
     return TG_OK;
 }
 
+#define KEYS \
+    "SELECT id, position, hint, key_version, " \
+    "IF(state = 'resting' AND state_until_at <= UTC_TIMESTAMP(6), 'active', state), " \
+    "state_until_at, state_reason, cap_unit, cap_value, reset_hour, reset_zone, " \
+    "IF(used_since_at > UTC_TIMESTAMP(6) - INTERVAL 25 HOUR, used, 0), used_since_at " \
+    "FROM channel_keys WHERE channel_id = ? "
+static const struct tg_column key_columns[] = {
+    {"id", TG_INT}, {"position", TG_INT}, {"hint", TG_TEXT}, {"key_version", TG_INT},
+    {"state", TG_TEXT}, {"state_until_at", TG_TIME}, {"state_reason", TG_TEXT},
+    {"cap_unit", TG_TEXT}, {"cap_value", TG_INT}, {"reset_hour", TG_INT},
+    {"reset_zone", TG_TEXT}, {"used", TG_INT}, {"used_since_at", TG_TIME}};
+
 enum tg_class tg_list_channel_keys(struct tg_db *db, int64_t channel_id,
                                    struct tg_json_writer *out, struct tg_error *err)
 {
-    static const struct tg_column columns[] = {
-        {"id", TG_INT}, {"position", TG_INT}, {"hint", TG_TEXT}, {"key_version", TG_INT},
-        {"state", TG_TEXT}, {"state_until_at", TG_TIME}, {"state_reason", TG_TEXT},
-        {"cap_unit", TG_TEXT}, {"cap_value", TG_INT}, {"reset_hour", TG_INT},
-        {"reset_zone", TG_TEXT}, {"used", TG_INT}, {"used_since_at", TG_TIME}};
-    static const struct tg_list shape = {.columns = columns, .column_count = TG_COUNT_OF(columns)};
+    static const struct tg_list shape = {.columns = key_columns,
+                                         .column_count = TG_COUNT_OF(key_columns)};
+    struct tg_db_rows *rows = NULL;
+    enum tg_class class = tg_db_select(db, KEYS "ORDER BY position LIMIT 2000",
+                                       &TG_DB_I(channel_id), 1, &rows);
+
+    return tg_store_failed(db, write_all(class, rows, &shape, out), err);
+}
+
+enum tg_class tg_view_channel_key(struct tg_db *db, int64_t channel_id, int64_t key_id,
+                                  struct tg_json_writer *out, struct tg_error *err)
+{
+    const struct tg_db_value values[] = {TG_DB_I(channel_id), TG_DB_I(key_id)};
+    struct tg_db_rows *rows = NULL;
+    enum tg_class class = tg_db_select(db, KEYS "AND id = ?", values, TG_COUNT_OF(values), &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    if (tg_db_next(rows))
+        tg_columns_members(out, key_columns, TG_COUNT_OF(key_columns), rows);
+    else
+        class = tg_fail(err, TG_CLASS_NOT_FOUND, "key_not_found", "the channel has no such key");
+    tg_db_rows_free(rows);
+    return class;
+}
+
+enum tg_class tg_count_channel_keys(struct tg_db *db, int64_t channel_id,
+                                    struct tg_json_writer *out, struct tg_error *err)
+{
+    static const struct tg_column columns[] = {{"state", TG_TEXT}, {"count", TG_INT}};
     struct tg_db_rows *rows = NULL;
     enum tg_class class = tg_db_select(
         db,
-        "SELECT id, position, hint, key_version, "
-        "IF(state = 'resting' AND state_until_at <= UTC_TIMESTAMP(6), 'active', state), "
-        "state_until_at, state_reason, cap_unit, cap_value, reset_hour, reset_zone, "
-        "IF(used_since_at > UTC_TIMESTAMP(6) - INTERVAL 25 HOUR, used, 0), used_since_at "
-        "FROM channel_keys WHERE channel_id = ? ORDER BY position LIMIT 2000",
+        "SELECT IF(state = 'resting' AND state_until_at <= UTC_TIMESTAMP(6), 'active', state) s, "
+        "COUNT(*) FROM channel_keys WHERE channel_id = ? GROUP BY s ORDER BY s",
         &TG_DB_I(channel_id), 1, &rows);
 
-    return tg_store_failed(db, write_all(class, rows, &shape, out), err);
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    tg_columns_rows(out, columns, TG_COUNT_OF(columns), rows);
+    tg_db_rows_free(rows);
+    return TG_OK;
 }
 
 #define GROUPS \

@@ -94,7 +94,7 @@ def test_what_was_saved_just_now_is_tested(
 ) -> None:
     id = root.api("POST", "channels", wish()).json["id"]
     for key, works in ((KEYS[0], True), ("sk-another-wrong-one", False)) * 3:
-        assert root.api("POST", f"channels/{id}/keys", {"key": key, "replace": True}).status == 201
+        assert root.api("POST", f"channels/{id}/keys", {"keys": key, "replace": True}).status == 201
         result = root.api("POST", f"channels/{id}/test").json["result"]
         assert result["ok"] is works, result
 
@@ -107,7 +107,7 @@ def test_keys_are_sealed_and_never_shown(
     assert made.status == 201 and secret not in made.text
     id = made.json["id"]
     root.visit(BASE + f"channels.cgi/{id}/keys")
-    page = root.submit("/keys", key=f" {second} ")
+    page = root.submit("/keys", keys=f" {second} ")
     assert page.status == 200 and "The key is in." in page.text
     pages = [page.text, root.api("GET", f"channels/{id}").text, root.api("GET", "channels").text]
     pages += [root.visit(BASE + path).text for path in ("channels.cgi", f"channels.cgi/{id}")]
@@ -118,8 +118,8 @@ def test_keys_are_sealed_and_never_shown(
     keys = root.api("GET", f"channels/{id}").json["keys"]["rows"]
     assert [key["hint"] for key in keys] == ["1234", "5678"]
     root.visit(BASE + f"channels.cgi/{id}/keys")
-    wrong = root.post("keys", {"csrf": root.csrf, "key": "x\ny"})
-    assert wrong.status == 422 and "x\ny" not in wrong.text
+    wrong = root.post("keys", {"csrf": root.csrf, "keys": "sk-w\try"})
+    assert wrong.status == 422 and "sk-w" not in wrong.text
     for state in ("disabled", "active", "deleted"):
         path = f"channels/{id}/keys/set"
         done = root.api("POST", path, {"key_id": keys[0]["id"], "state": state})
@@ -240,4 +240,4 @@ def test_who_may_not_write_keys_cannot_send_them_elsewhere(
     for change in ({"base_url": "https://elsewhere.example/v1"}, {"proxy": "http://x.example"}):
         assert api("POST", f"channels/{id}", change).status == 422, change
     assert api("POST", "channels", wish()).status == 403
-    assert api("POST", f"channels/{id}/keys", {"key": "x" * 20}).status == 403
+    assert api("POST", f"channels/{id}/keys", {"keys": "x" * 20}).status == 403

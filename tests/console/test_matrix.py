@@ -125,6 +125,7 @@ def cast(console: ConsoleApache, stack: Stack) -> Iterator[Cast]:
         "channels": channel,
         "session": victim.browser.api("GET", "account/sessions").json["rows"][0]["id"],
         "pat": int(stack.site.main_sql("SELECT MAX(id) FROM pats")[0][0]),
+        "channels/{name}": stack.site.ctl("key", "list", str(channel))["rows"][0]["id"],
         "groups/{name}": "default",
         "assets/{name}": "console.css",
         "logs/{name}": request,

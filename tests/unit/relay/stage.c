@@ -56,6 +56,7 @@ int stage_set_up(void **state)
     close(fd);
     unlink(path);
     tg_seal_keypair(secrets.seal_public, secrets.seal_private);
+    secrets.private_version = 1;
     return fine ? 0 : -1;
 }
 
@@ -107,7 +108,7 @@ static void add_key(struct tg_arena *arena, struct tg_channel_key_row *row, int6
     tg_channel_key_aad(id, aad);
     tg_buf_init(&sealed, 0);
     tg_seal(secrets.seal_public, aad, "sk-upstream", &sealed);
-    *row = (struct tg_channel_key_row){.id = id, .channel_id = id, .hint = "ream",
+    *row = (struct tg_channel_key_row){.id = id, .channel_id = id, .hint = "ream", .key_version = 1,
                                         .state = "active", .cap_unit = "", .reset_zone = "UTC"};
     row->sealed.ptr = tg_arena_strndup(arena, sealed.data, sealed.len);
     row->sealed.len = sealed.len;

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/store/channel.h"
 #include "common/store/channel_change.h"
+#include "common/store/master_key.h"
 #include "common/store/group.h"
 #include "common/store/person.h"
 #include "common/store/price.h"
@@ -299,43 +300,62 @@ void bad_changes_of_a_channel_leave_nothing_behind(void **state)
 
 void keys_are_added_replaced_and_switched(void **state)
 {
+    static const char *const texts[] = {"sk-second-0123456789abcd", "sk-third-0123456789efgh",
+                                        "sk-second-0123456789abcd"};
+    static const char shown[] =
+        "SELECT GROUP_CONCAT(CONCAT(position, hint) ORDER BY position) FROM channel_keys";
     struct house *house = *state;
-    int64_t channel_id = house_channel(house, "one"), id = 0;
-    struct tg_channel_key_new key = {.channel_id = channel_id,
-                                     .key = "sk-second-0123456789abcd",
-                                     .seal_public = house->seal_public,
-                                     .key_version = 1};
+    int64_t channel_id = house_channel(house, "one"), id;
+    bool same[3];
+    struct tg_channel_keys_new keys = {.channel_id = channel_id,
+                                       .keys = texts,
+                                       .count = 3,
+                                       .seal = {house->seal_public, 1, house->seal_private},
+                                       .same = same};
 
-    assert_int_equal(
-        tg_store_channel_key_add(house->db, &house->actor, &key, &id, &house->err), TG_OK);
-    assert_string_equal(test_text(house->db, "SELECT GROUP_CONCAT(CONCAT(position, hint) ORDER BY "
-                                             "position) FROM channel_keys"),
-                        "06789,1abcd");
+    assert_int_equal(tg_store_channel_keys_add(house->db, &house->actor, &keys, &house->err),
+                     TG_OK);
+    assert_string_equal(test_text(house->db, shown), "06789,1abcd,2efgh");
+    assert_true(!same[0] && !same[1] && same[2] && keys.same_count == 1);
+    assert_int_equal(tg_store_channel_keys_add(house->db, &house->actor, &keys, &house->err),
+                     TG_OK);
+    assert_int_equal(keys.same_count, 3);
+    assert_string_equal(test_text(house->db, shown), "06789,1abcd,2efgh");
+    id = test_number(house->db, "SELECT id FROM channel_keys WHERE position = 1");
     assert_int_equal(
         tg_store_channel_key_set(house->db, &house->actor, id, "disabled", &house->err), TG_OK);
     assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM channel_keys WHERE "
                                             "state = 'active'"),
-                     1);
+                     2);
     assert_int_equal(
         tg_store_channel_key_set(house->db, &house->actor, id, "deleted", &house->err), TG_OK);
     assert_int_equal(
         tg_store_channel_key_set(house->db, &house->actor, id, "active", &house->err),
         TG_CLASS_NOT_FOUND);
-    assert_int_equal(tg_store_channel_key_replace(house->db, &house->actor, &key, &house->err),
+    keys.count = 1;
+    keys.replace = true;
+    assert_int_equal(tg_store_channel_keys_add(house->db, &house->actor, &keys, &house->err),
                      TG_OK);
-    assert_string_equal(test_text(house->db, "SELECT GROUP_CONCAT(CONCAT(position, hint)) FROM "
-                                             "channel_keys"),
-                        "0abcd");
-    key.channel_id += 99;
-    assert_int_equal(tg_store_channel_key_replace(house->db, &house->actor, &key, &house->err),
+    assert_string_equal(test_text(house->db, shown), "0abcd");
+    keys.channel_id += 99;
+    assert_int_equal(tg_store_channel_keys_add(house->db, &house->actor, &keys, &house->err),
                      TG_CLASS_NOT_FOUND);
+    keys.channel_id -= 99;
     assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM channel_keys"), 1);
     assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM channel_keys WHERE sealed LIKE "
-                                            "'%sk-second%'"),
+                                            "'%sk-second%' OR fingerprint LIKE '%sk-%'"),
                      0);
     assert_int_equal(test_number(house->db, "SELECT COUNT(*) FROM audit_log WHERE action LIKE "
                                             "'channel.key%'"),
-                     4);
+                     5);
+    /* Who seals with a master key that was changed since is refused. */
+    assert_int_equal(tg_master_key_raise(house->db, &house->actor, 2, &house->err), TG_OK);
+    assert_int_equal(tg_store_channel_keys_add(house->db, &house->actor, &keys, &house->err),
+                     TG_CLASS_CONFLICT);
+    assert_string_equal(house->err.code, "master_key_changed");
+    assert_string_equal(test_text(house->db, shown), "0abcd");
+    assert_int_equal(tg_db_run(house->db, "UPDATE master_key SET version = 1", NULL, 0, NULL),
+                     TG_OK); /* for the others */
 }
 
 void groups_are_described_used_and_deleted(void **state)

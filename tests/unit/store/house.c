@@ -30,8 +30,7 @@ int64_t house_channel(struct house *house, const char *name)
                                            .priority = 5,
                                            .weight = 3,
                                            .key = "sk-upstream-0123456789",
-                                           .seal_public = house->seal_public,
-                                           .key_version = 1};
+                                           .seal = {house->seal_public, 1, house->seal_private}};
     int64_t id = 0;
     enum tg_class class =
         tg_store_channel_add(house->db, &house->actor, &channel, &id, &house->err);

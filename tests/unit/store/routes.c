@@ -124,8 +124,7 @@ void bad_channels_leave_nothing_behind(void **state)
                                         .groups = group,
                                         .group_count = 1,
                                         .key = "k",
-                                        .seal_public = house->seal_public,
-                                        .key_version = 1};
+                                        .seal = {house->seal_public, 1, house->seal_private}};
     struct {
         struct tg_channel_new channel;
         const char *code;
