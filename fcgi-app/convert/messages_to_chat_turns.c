@@ -57,7 +57,39 @@ static bool same(struct tg_span a, struct tg_span b)
     return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
 }
 
-/* The text of a result; what is no text goes to <media>, with a word where it stood. */
+static void add_piece(struct tg_buf *text, struct tg_span piece)
+{
+    tg_buf_add(text, piece.ptr, piece.len);
+}
+
+/* A picture or a document goes to <media>, with a word where it stood. */
+static void move_media(const struct walk *walk, const struct tg_json *block, const char *path,
+                       struct tg_buf *text, struct tg_json *media)
+{
+    tg_buf_str(text, tg_hub_is(block, "type", "image") ? "[image attached below]"
+                                                       : "[document attached below]");
+    tg_messages_to_chat_part(walk->context, block, path, media);
+    note(walk, TG_SEVERITY_WARN, "TOOL_RESULT_MEDIA_MOVED", path);
+}
+
+/* What Chat has no part for, as a text: what a search found, or the block as it is written. */
+static void write_block(const struct walk *walk, const struct tg_json *block, const char *path,
+                        struct tg_buf *text)
+{
+    struct tg_json *parts = tg_json_new_array();
+
+    if (tg_hub_is(block, "type", "search_result")) {
+        tg_messages_to_chat_part(walk->context, block, path, parts);
+        for (size_t i = 0; i < tg_json_array_len(parts); i++)
+            add_piece(text, tg_hub_span(tg_json_array_at(parts, i), "text"));
+    } else {
+        tg_json_print(block, text);
+        note(walk, TG_SEVERITY_WARN, "PART_DEGRADED", path);
+    }
+    tg_json_free(parts);
+}
+
+/* The text of a result; pictures and documents go to <media>. */
 static void read_result(const struct walk *walk, const struct tg_json *result, const char *path,
                         struct tg_buf *text, struct tg_json *media)
 {
@@ -67,21 +99,18 @@ static void read_result(const struct walk *walk, const struct tg_json *result, c
     if (tg_json_get(result, "content", &content) != TG_JSON_GOT)
         return;
     if (tg_json_string(content, &piece))
-        tg_buf_add(text, piece.ptr, piece.len);
+        add_piece(text, piece);
     for (size_t i = 0; i < tg_json_array_len(content); i++) {
         const struct tg_json *block = tg_json_array_at(content, i);
 
         if (text->len > 0)
             tg_buf_char(text, '\n');
-        if (tg_hub_is(block, "type", "text")) {
-            piece = tg_hub_span(block, "text");
-            tg_buf_add(text, piece.ptr, piece.len);
-        } else {
-            tg_buf_str(text, tg_hub_is(block, "type", "image") ? "[image attached below]"
-                                                               : "[document attached below]");
-            tg_messages_to_chat_part(walk->context, block, path, media);
-            note(walk, TG_SEVERITY_WARN, "TOOL_RESULT_MEDIA_MOVED", path);
-        }
+        if (tg_hub_is(block, "type", "text"))
+            add_piece(text, tg_hub_span(block, "text"));
+        else if (tg_hub_is(block, "type", "image") || tg_hub_is(block, "type", "document"))
+            move_media(walk, block, path, text, media);
+        else
+            write_block(walk, block, path, text);
     }
 }
 

@@ -47,11 +47,21 @@ bool tg_prompt_has(const struct tg_json *object, const char *key) must_check non
 /* The text of a member; nothing when it is no string. */
 void tg_prompt_member(struct tg_prompt *prompt, const struct tg_json *object, const char *key)
     non_null(1, 2, 3);
+/* The elements of a member that is a list; of any other it has none. */
+typedef void tg_prompt_visit_fn(struct tg_prompt *prompt, const struct tg_json *element);
+void tg_prompt_each(struct tg_prompt *prompt, const struct tg_json *object, const char *key,
+                    tg_prompt_visit_fn *visit) non_null(1, 2, 3, 4);
+/* A member that is a text or a list of parts. */
+void tg_prompt_content(struct tg_prompt *prompt, const struct tg_json *object, const char *key,
+                       tg_prompt_visit_fn *visit) non_null(1, 2, 3, 4);
 void tg_prompt_message(struct tg_prompt *prompt, struct tg_span role) non_null(1);
 void tg_prompt_name(struct tg_prompt *prompt, struct tg_span name) non_null(1);
 /* A definition with members name and description; <schema> (NULL: none) is that of its input. */
 void tg_prompt_tool(struct tg_prompt *prompt, const struct tg_json *definition,
                     const struct tg_json *schema) non_null(1, 2);
+/* The same with the schema in a member of its own. */
+void tg_prompt_function(struct tg_prompt *prompt, const struct tg_json *definition,
+                        const char *schema_key) non_null(1, 2, 3);
 /* A picture, sound, film or file; <base64> (len 0: none) may tell a picture's size. */
 void tg_prompt_media(struct tg_prompt *prompt, struct tg_span mime_type, struct tg_span base64)
     non_null(1);

@@ -44,8 +44,10 @@ static const struct tg_json *unwrap(const struct tg_json *entry)
     return entry;
 }
 
-static void add_call(struct tg_prompt *prompt, const struct tg_json *call)
+static void add_call(struct tg_prompt *prompt, const struct tg_json *entry)
 {
+    const struct tg_json *call = unwrap(entry);
+
     tg_prompt_member(prompt, call, "name");
     tg_prompt_member(prompt, call, "arguments");
     tg_prompt_member(prompt, call, "input");
@@ -53,39 +55,24 @@ static void add_call(struct tg_prompt *prompt, const struct tg_json *call)
 
 static void add_message(struct tg_prompt *prompt, const struct tg_json *message)
 {
-    const struct tg_json *list, *call;
+    const struct tg_json *call;
     struct tg_span name, role = {0};
 
     (void)tg_json_get_string(message, "role", &role);
     tg_prompt_message(prompt, role);
     if (tg_json_get_string(message, "name", &name) == TG_JSON_GOT)
         tg_prompt_name(prompt, name);
-    tg_prompt_member(prompt, message, "content");
+    tg_prompt_content(prompt, message, "content", add_part);
     tg_prompt_member(prompt, message, "reasoning_content");
     tg_prompt_member(prompt, message, "refusal");
-    if (tg_json_get_array(message, "content", &list) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(list); i++)
-            add_part(prompt, tg_json_array_at(list, i));
-    if (tg_json_get_array(message, "tool_calls", &list) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(list); i++)
-            add_call(prompt, unwrap(tg_json_array_at(list, i)));
+    tg_prompt_each(prompt, message, "tool_calls", add_call);
     if (tg_json_get_object(message, "function_call", &call) == TG_JSON_GOT)
         add_call(prompt, call);
 }
 
-static void add_tools(struct tg_prompt *prompt, const struct tg_json *body, const char *key)
+static void add_tool(struct tg_prompt *prompt, const struct tg_json *tool)
 {
-    const struct tg_json *list, *schema;
-
-    if (tg_json_get_array(body, key, &list) != TG_JSON_GOT)
-        return;
-    for (size_t i = 0; i < tg_json_array_len(list); i++) {
-        const struct tg_json *tool = unwrap(tg_json_array_at(list, i));
-
-        if (tg_json_get_object(tool, "parameters", &schema) != TG_JSON_GOT)
-            schema = NULL;
-        tg_prompt_tool(prompt, tool, schema);
-    }
+    tg_prompt_function(prompt, unwrap(tool), "parameters");
 }
 
 /* The answer's schema is shown to the model as well. */
@@ -106,14 +93,11 @@ int64_t tg_prompt_chat(const struct tg_encoders *encoders, const struct tg_json 
                        const char *model)
 {
     struct tg_prompt prompt;
-    const struct tg_json *messages;
 
     tg_prompt_begin(&prompt, encoders, model);
-    if (tg_json_get_array(body, "messages", &messages) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(messages); i++)
-            add_message(&prompt, tg_json_array_at(messages, i));
-    add_tools(&prompt, body, "tools");
-    add_tools(&prompt, body, "functions");
+    tg_prompt_each(&prompt, body, "messages", add_message);
+    tg_prompt_each(&prompt, body, "tools", add_tool);
+    tg_prompt_each(&prompt, body, "functions", add_tool);
     add_format(&prompt, body);
     return tg_prompt_end(&prompt);
 }

@@ -47,16 +47,17 @@ static void add_part(struct tg_prompt *prompt, const struct tg_json *part)
         tg_prompt_member(prompt, inner, "output");
 }
 
-static void add_content(struct tg_prompt *prompt, const struct tg_json *content,
-                        struct tg_span role)
+static void add_spoken(struct tg_prompt *prompt, const struct tg_json *content,
+                       struct tg_span role)
 {
-    const struct tg_json *parts;
-
     (void)tg_json_get_string(content, "role", &role);
     tg_prompt_message(prompt, role);
-    if (tg_json_get_array(content, "parts", &parts) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(parts); i++)
-            add_part(prompt, tg_json_array_at(parts, i));
+    tg_prompt_each(prompt, content, "parts", add_part);
+}
+
+static void add_content(struct tg_prompt *prompt, const struct tg_json *content)
+{
+    add_spoken(prompt, content, (struct tg_span){0});
 }
 
 static void add_tool(struct tg_prompt *prompt, const struct tg_json *tool)
@@ -91,18 +92,14 @@ static void add_schema(struct tg_prompt *prompt, const struct tg_json *body)
 int64_t tg_prompt_gemini(const struct tg_encoders *encoders, const struct tg_json *body,
                          const char *model)
 {
-    const struct tg_json *list, *system;
+    const struct tg_json *system;
     struct tg_prompt prompt;
 
     tg_prompt_begin(&prompt, encoders, model);
     if (object(body, "systemInstruction", "system_instruction", &system))
-        add_content(&prompt, system, system_role);
-    if (tg_json_get_array(body, "contents", &list) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(list); i++)
-            add_content(&prompt, tg_json_array_at(list, i), (struct tg_span){0});
-    if (tg_json_get_array(body, "tools", &list) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(list); i++)
-            add_tool(&prompt, tg_json_array_at(list, i));
+        add_spoken(&prompt, system, system_role);
+    tg_prompt_each(&prompt, body, "contents", add_content);
+    tg_prompt_each(&prompt, body, "tools", add_tool);
     add_schema(&prompt, body);
     return tg_prompt_end(&prompt);
 }

@@ -23,8 +23,7 @@ static void add_source(struct tg_prompt *prompt, const struct tg_json *source, b
     tg_prompt_media(prompt, mime, data);
 }
 
-static void add_content(struct tg_prompt *prompt, const struct tg_json *owner, const char *key);
-
+/* How deep blocks nest is bounded by the gate. */
 static void add_block(struct tg_prompt *prompt, const struct tg_json *block)
 {
     const struct tg_json *inner;
@@ -39,56 +38,34 @@ static void add_block(struct tg_prompt *prompt, const struct tg_json *block)
         tg_prompt_member(prompt, block, "name");
         tg_prompt_value(prompt, inner);
     }
-    add_content(prompt, block, "content"); /* of a tool's result */
+    tg_prompt_content(prompt, block, "content", add_block); /* of a tool's result */
 }
 
-/* A string, or a list of blocks; how deep they nest is bounded by the gate. */
-static void add_content(struct tg_prompt *prompt, const struct tg_json *owner, const char *key)
+static void add_message(struct tg_prompt *prompt, const struct tg_json *message)
 {
-    const struct tg_json *blocks;
+    struct tg_span role = {0};
 
-    tg_prompt_member(prompt, owner, key);
-    if (tg_json_get_array(owner, key, &blocks) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(blocks); i++)
-            add_block(prompt, tg_json_array_at(blocks, i));
+    (void)tg_json_get_string(message, "role", &role);
+    tg_prompt_message(prompt, role);
+    tg_prompt_content(prompt, message, "content", add_block);
 }
 
-static void add_tools(struct tg_prompt *prompt, const struct tg_json *body)
+static void add_tool(struct tg_prompt *prompt, const struct tg_json *tool)
 {
-    const struct tg_json *tools, *schema;
-
-    if (tg_json_get_array(body, "tools", &tools) != TG_JSON_GOT)
-        return;
-    for (size_t i = 0; i < tg_json_array_len(tools); i++) {
-        const struct tg_json *tool = tg_json_array_at(tools, i);
-
-        if (tg_json_get_object(tool, "input_schema", &schema) != TG_JSON_GOT)
-            schema = NULL;
-        tg_prompt_tool(prompt, tool, schema);
-    }
+    tg_prompt_function(prompt, tool, "input_schema");
 }
 
 int64_t tg_prompt_messages(const struct tg_encoders *encoders, const struct tg_json *body,
                            const char *model)
 {
-    const struct tg_json *messages;
     struct tg_prompt prompt;
-    struct tg_span role;
 
     tg_prompt_begin(&prompt, encoders, model);
     if (tg_prompt_has(body, "system")) {
         tg_prompt_message(&prompt, system_role);
-        add_content(&prompt, body, "system");
+        tg_prompt_content(&prompt, body, "system", add_block);
     }
-    if (tg_json_get_array(body, "messages", &messages) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(messages); i++) {
-            const struct tg_json *message = tg_json_array_at(messages, i);
-
-            role = (struct tg_span){0};
-            (void)tg_json_get_string(message, "role", &role);
-            tg_prompt_message(&prompt, role);
-            add_content(&prompt, message, "content");
-        }
-    add_tools(&prompt, body);
+    tg_prompt_each(&prompt, body, "messages", add_message);
+    tg_prompt_each(&prompt, body, "tools", add_tool);
     return tg_prompt_end(&prompt);
 }

@@ -1,10 +1,37 @@
-/* Parts of a prompt that are no plain text: media, and values that a tool takes or gives. */
+/* Lists of parts, tools, and what is no plain text: media, values that a tool takes or gives. */
 #include "common/base/buf.h"
 #include "fcgi-app/count/media.h"
 #include "fcgi-app/count/prompt.h"
 
 #include <string.h>
 #include <strings.h>
+
+void tg_prompt_each(struct tg_prompt *prompt, const struct tg_json *object, const char *key,
+                    tg_prompt_visit_fn *visit)
+{
+    const struct tg_json *list;
+
+    if (tg_json_get_array(object, key, &list) == TG_JSON_GOT)
+        for (size_t i = 0; i < tg_json_array_len(list); i++)
+            visit(prompt, tg_json_array_at(list, i));
+}
+
+void tg_prompt_content(struct tg_prompt *prompt, const struct tg_json *object, const char *key,
+                       tg_prompt_visit_fn *visit)
+{
+    tg_prompt_member(prompt, object, key);
+    tg_prompt_each(prompt, object, key, visit);
+}
+
+void tg_prompt_function(struct tg_prompt *prompt, const struct tg_json *definition,
+                        const char *schema_key)
+{
+    const struct tg_json *schema;
+
+    if (tg_json_get_object(definition, schema_key, &schema) != TG_JSON_GOT)
+        schema = NULL;
+    tg_prompt_tool(prompt, definition, schema);
+}
 
 static bool begins(struct tg_span text, const char *begin)
 {

@@ -27,17 +27,6 @@ static void add_part(struct tg_prompt *prompt, const struct tg_json *part)
         prompt->tokens += TG_MEDIA_FILE;
 }
 
-/* A string, or a list of parts. */
-static void add_content(struct tg_prompt *prompt, const struct tg_json *owner, const char *key)
-{
-    const struct tg_json *parts;
-
-    tg_prompt_member(prompt, owner, key);
-    if (tg_json_get_array(owner, key, &parts) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(parts); i++)
-            add_part(prompt, tg_json_array_at(parts, i));
-}
-
 /* Messages, calls and what they gave: items of any kind hold their texts alike. Of reasoning the
  * model reads nothing that is shown. */
 static void add_item(struct tg_prompt *prompt, const struct tg_json *item)
@@ -46,8 +35,8 @@ static void add_item(struct tg_prompt *prompt, const struct tg_json *item)
 
     (void)tg_json_get_string(item, "role", &role);
     tg_prompt_message(prompt, role);
-    add_content(prompt, item, "content");
-    add_content(prompt, item, "output");
+    tg_prompt_content(prompt, item, "content", add_part);
+    tg_prompt_content(prompt, item, "output", add_part);
     tg_prompt_member(prompt, item, "name");
     tg_prompt_member(prompt, item, "arguments");
     tg_prompt_member(prompt, item, "input");
@@ -55,31 +44,18 @@ static void add_item(struct tg_prompt *prompt, const struct tg_json *item)
 
 static void add_input(struct tg_prompt *prompt, const struct tg_json *body)
 {
-    const struct tg_json *items;
     struct tg_span text;
 
     if (tg_json_get_string(body, "input", &text) == TG_JSON_GOT) {
         tg_prompt_message(prompt, user_role);
         tg_prompt_text(prompt, text);
     }
-    if (tg_json_get_array(body, "input", &items) == TG_JSON_GOT)
-        for (size_t i = 0; i < tg_json_array_len(items); i++)
-            add_item(prompt, tg_json_array_at(items, i));
+    tg_prompt_each(prompt, body, "input", add_item);
 }
 
-static void add_tools(struct tg_prompt *prompt, const struct tg_json *body)
+static void add_tool(struct tg_prompt *prompt, const struct tg_json *tool)
 {
-    const struct tg_json *tools, *schema;
-
-    if (tg_json_get_array(body, "tools", &tools) != TG_JSON_GOT)
-        return;
-    for (size_t i = 0; i < tg_json_array_len(tools); i++) {
-        const struct tg_json *tool = tg_json_array_at(tools, i);
-
-        if (tg_json_get_object(tool, "parameters", &schema) != TG_JSON_GOT)
-            schema = NULL;
-        tg_prompt_tool(prompt, tool, schema);
-    }
+    tg_prompt_function(prompt, tool, "parameters");
 }
 
 int64_t tg_prompt_responses(const struct tg_encoders *encoders, const struct tg_json *body,
@@ -95,7 +71,7 @@ int64_t tg_prompt_responses(const struct tg_encoders *encoders, const struct tg_
         tg_prompt_text(&prompt, system);
     }
     add_input(&prompt, body);
-    add_tools(&prompt, body);
+    tg_prompt_each(&prompt, body, "tools", add_tool);
     if (tg_json_get_object(body, "text", &text) == TG_JSON_GOT &&
         tg_json_get_object(text, "format", &format) == TG_JSON_GOT &&
         tg_json_get_object(format, "schema", &schema) == TG_JSON_GOT) {

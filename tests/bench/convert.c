@@ -3,9 +3,9 @@
  * Each is the median of some runs in processor time of this thread. */
 #include "common/base/memory.h"
 #include "common/json/tree.h"
-#include "fcgi-app/convert/model_facts.h"
 #include "fcgi-app/convert/registry.h"
 #include "fcgi-app/convert/toolset.h"
+#include "tests/unit/convert/sample.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,24 +71,8 @@ static void write_request(enum tg_protocol protocol, struct tg_buf *out)
 
 static struct tg_convert *context_of(struct tg_arena *arena, enum tg_protocol client)
 {
-    struct tg_convert *context = tg_arena_calloc(arena, 1, sizeof *context);
-
-    *context = (struct tg_convert){
-        .arena = arena,
-        .kept = tg_json_new_array(),
-        .client = client,
-        .upstream = client == TG_PROTOCOL_CHAT ? TG_PROTOCOL_MESSAGES : TG_PROTOCOL_CHAT,
-        .diagnostics = tg_arena_calloc(arena, 1, sizeof *context->diagnostics),
-        .model = tg_model_facts_of("claude-sonnet-4-5"),
-        .upstream_model = "up",
-        .client_model = "down",
-        .random_core = "abcdefghijklmnopqrstuvwx",
-        .now_unix_s = 1700000000,
-        .default_max_tokens = 8192,
-        .stream = true,
-        .include_usage = true,
-    };
-    return context;
+    return sample_context(arena, client,
+                          client == TG_PROTOCOL_CHAT ? TG_PROTOCOL_MESSAGES : TG_PROTOCOL_CHAT);
 }
 
 /* From the tree that every request is parsed into to the bytes that go up. */

@@ -8,7 +8,7 @@ bench_streams_SOURCES = tests/bench/streams.c
 
 # A request and an event through the converters; prints its figures.
 check_PROGRAMS += bench-convert
-bench_convert_SOURCES = tests/bench/convert.c
+bench_convert_SOURCES = tests/bench/convert.c tests/unit/convert/sample.h
 bench_convert_LDADD = libconvert.a $(BASE_LIBS)
 
 # Deposit and bill against two PINGs; prints its figure.

@@ -147,6 +147,21 @@ def test_images_of_results_move_behind_them() -> None:
     assert "TOOL_RESULT_MEDIA_MOVED/w messages[2].content[0]" in tool.codes(said)
 
 
+def test_other_blocks_of_results_are_told_in_words() -> None:
+    found = {"type": "search_result", "source": "https://a.example", "title": "A",
+             "content": [{"type": "text", "text": "B"}]}  # fmt: skip
+    reference = {"type": "tool_reference", "tool_name": "f"}
+    turn = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f"}]}
+    answer = {"type": "tool_result", "tool_use_id": "t", "content": [found, reference]}
+    said = to_chat({"messages": [USER, turn, {"role": "user", "content": [answer]}]})
+    (*_, last) = said["body"]["messages"]
+    assert last["role"] == "tool"
+    found_text, reference_text = last["content"].split("\n{")
+    assert found_text == "[A](https://a.example)\nB"
+    assert json.loads("{" + reference_text) == reference
+    assert tool.codes(said) == ["PART_DEGRADED/w messages[2].content[0]"]
+
+
 def test_a_long_name_comes_back_as_it_was() -> None:
     name = "mcp__server.with.dots__" + "n" * 90
     body = {"max_tokens": 9, "messages": [USER],

@@ -3,9 +3,9 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "common/json/tree.h"
-#include "fcgi-app/convert/model_facts.h"
 #include "fcgi-app/convert/registry.h"
 #include "fcgi-app/convert/toolset.h"
+#include "tests/unit/convert/sample.h"
 
 #include <string.h>
 
@@ -88,28 +88,13 @@ static void run_pair(size_t pair, struct tg_span text, const struct tg_json *bod
 {
     const struct tg_route *route = tg_route_find(pairs[pair].client, pairs[pair].upstream);
     struct tg_arena *arena = tg_arena_new();
-    struct tg_diagnostics diagnostics = {.count = 0};
-    struct tg_convert context = {
-        .arena = arena,
-        .kept = tg_json_new_array(),
-        .client = pairs[pair].client,
-        .upstream = pairs[pair].upstream,
-        .diagnostics = &diagnostics,
-        .model = tg_model_facts_of("claude-sonnet-4-5"),
-        .upstream_model = "up",
-        .client_model = "down",
-        .random_core = "abcdefghijklmnopqrstuvwx",
-        .now_unix_s = 1700000000,
-        .default_max_tokens = 8192,
-        .stream = true,
-        .include_usage = true,
-        .include_thoughts = true,
-    };
+    struct tg_convert *context =
+        sample_context(arena, pairs[pair].client, pairs[pair].upstream);
 
     if (body != NULL)
-        run_body(route, &context, body);
-    run_stream(route, &context, text);
-    tg_json_free(context.kept);
+        run_body(route, context, body);
+    run_stream(route, context, text);
+    tg_json_free(context->kept);
     tg_arena_free(arena);
 }
 

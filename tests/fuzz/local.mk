@@ -36,7 +36,7 @@ fuzz_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-chat_event
 
 check_PROGRAMS += fuzz-convert
-fuzz_convert_SOURCES = tests/fuzz/convert.c $(FUZZ_SOURCES)
+fuzz_convert_SOURCES = tests/fuzz/convert.c tests/unit/convert/sample.h $(FUZZ_SOURCES)
 fuzz_convert_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_NAME='"convert"'
 fuzz_convert_LDADD = libconvert.a $(BASE_LIBS) $(FUZZ_LIBS)
 TESTS += fuzz-convert

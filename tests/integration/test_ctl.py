@@ -164,6 +164,7 @@ def test_a_change_that_redis_cannot_be_told_is_not_made(stack: Stack, account: A
     """Half a revocation would leave the token working for as long as the cache holds it."""
     is_ok(account.chat("m-free"))
     changes = (["token", "revoke", str(account.token_id)], ["user", "disable", account.name])
+    log = stack.ledger.process.log_size()
     stack.redis.stop()
     try:
         for argv in changes:
@@ -174,6 +175,9 @@ def test_a_change_that_redis_cannot_be_told_is_not_made(stack: Stack, account: A
     shown = stack.site.ctl("show", "token", str(account.token_id))
     assert shown["status"] == "enabled" and account.show()["status"] == "enabled"
     eventually("the token works", lambda: account.chat("m-free").status == 200, 60)
+    rebuilt = "shards were rebuilt"
+    eventually(rebuilt, lambda: stack.ledger.process.log_contains(rebuilt, log), 60)
+    stack.site.wait_clean()
 
 
 def test_a_channels_key_is_never_shown(stack: Stack) -> None:

@@ -13,6 +13,7 @@ unit_stream_engine_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
 unit_stream_client_SOURCES = tests/unit/stream/client.c $(STREAM_SCENE)
 unit_stream_client_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_stream_client_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
-unit_stream_messages_SOURCES = tests/unit/stream/messages.c $(STREAM_SCENE)
+unit_stream_messages_SOURCES = tests/unit/stream/messages.c \
+	tests/unit/convert/sample.h $(STREAM_SCENE)
 unit_stream_messages_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_stream_messages_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)

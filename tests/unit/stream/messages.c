@@ -2,7 +2,7 @@
  * that a stream which ends early is never taken for a whole one. */
 #include "tests/unit/unit.h"
 
-#include "fcgi-app/convert/model_facts.h"
+#include "tests/unit/convert/sample.h"
 #include "tests/unit/stream/scene.h"
 
 #include <stdio.h>
@@ -65,8 +65,7 @@ static const struct pair {
 struct play {
     struct scene scene;
     struct tg_arena *arena;
-    struct tg_diagnostics diagnostics;
-    struct tg_convert convert;
+    struct tg_convert *convert;
 };
 
 static void begin(struct play *play, const struct pair *pair)
@@ -76,30 +75,20 @@ static void begin(struct play *play, const struct pair *pair)
                                   .refuse_empty = true,
                                   .upstream = tg_dialect_of(pair->upstream),
                                   .spoken = tg_dialect_of(pair->client),
-                                  .route = tg_route_find(pair->client, pair->upstream),
-                                  .convert = &play->convert};
+                                  .route = tg_route_find(pair->client, pair->upstream)};
 
     memset(play, 0, sizeof *play);
     play->arena = tg_arena_new();
-    play->convert = (struct tg_convert){.arena = play->arena,
-                                        .kept = tg_json_new_array(),
-                                        .client = pair->client,
-                                        .upstream = pair->upstream,
-                                        .diagnostics = &play->diagnostics,
-                                        .model = tg_model_facts_of("claude-sonnet-4-5"),
-                                        .upstream_model = "up",
-                                        .client_model = "down",
-                                        .random_core = "abcdefghijklmnopqrstuvwx",
-                                        .now_unix_s = 1700000000,
-                                        .stream = true,
-                                        .include_thoughts = true};
+    play->convert = sample_context(play->arena, pair->client, pair->upstream);
+    play->convert->include_usage = false;
+    conf.convert = play->convert;
     scene_begin_with(&play->scene, &conf);
 }
 
 static void done(struct play *play)
 {
     scene_done(&play->scene);
-    tg_json_free(play->convert.kept);
+    tg_json_free(play->convert->kept);
     tg_arena_free(play->arena);
 }
 
