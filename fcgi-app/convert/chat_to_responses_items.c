@@ -162,8 +162,8 @@ static void give_part(struct tg_items *state, struct tg_hop_out *out, const char
 }
 
 /* <key>: "delta", "text" or "refusal". */
-static void give_text(struct tg_items *state, struct tg_hop_out *out, const char *type, size_t at,
-                      const char *key, struct tg_span text)
+static struct tg_json *text_event(struct tg_items *state, const char *type, size_t at,
+                                  const char *key, struct tg_span text)
 {
     struct tg_json *event = event_at(state, type, at);
 
@@ -171,7 +171,7 @@ static void give_text(struct tg_items *state, struct tg_hop_out *out, const char
     tg_json_set_span(event, key, text);
     if (state->items[at].kind == TG_ITEM_TEXT)
         tg_json_set(event, "logprobs", tg_json_new_array());
-    tg_items_give(out, event);
+    return event;
 }
 
 static void open_message(struct tg_items *state, struct tg_hop_out *out, enum tg_item_kind kind)
@@ -192,9 +192,10 @@ void tg_items_text(struct tg_items *state, struct tg_hop_out *out, enum tg_item_
     if (state->open == 0)
         open_message(state, out, kind);
     tg_buf_add(&state->items[state->open - 1].text, text.ptr, text.len);
-    give_text(state, out,
-              kind == TG_ITEM_TEXT ? "response.output_text.delta" : "response.refusal.delta",
-              state->open - 1, "delta", text);
+    tg_items_give(out, text_event(state,
+                                  kind == TG_ITEM_TEXT ? "response.output_text.delta"
+                                                       : "response.refusal.delta",
+                                  state->open - 1, "delta", text));
 }
 
 static void close_message(struct tg_items *state, struct tg_hop_out *out, size_t at)
@@ -202,8 +203,9 @@ static void close_message(struct tg_items *state, struct tg_hop_out *out, size_t
     const struct tg_item *item = &state->items[at];
     bool is_text = item->kind == TG_ITEM_TEXT;
 
-    give_text(state, out, is_text ? "response.output_text.done" : "response.refusal.done", at,
-              is_text ? "text" : "refusal", span_of(&item->text));
+    tg_items_give(
+        out, text_event(state, is_text ? "response.output_text.done" : "response.refusal.done", at,
+                        is_text ? "text" : "refusal", span_of(&item->text)));
     give_part(state, out, "response.content_part.done", at, part_of(item));
     give_done(state, out, at);
 }
@@ -231,7 +233,8 @@ void tg_items_reasoning(struct tg_items *state, struct tg_hop_out *out, struct t
         give_part(state, out, "response.reasoning_summary_part.added", at,
                   tg_response_summary((struct tg_span){"", 0}));
     tg_buf_add(&item->text, text.ptr, text.len);
-    give_text(state, out, "response.reasoning_summary_text.delta", at, "delta", text);
+    tg_items_give(out,
+                  text_event(state, "response.reasoning_summary_text.delta", at, "delta", text));
 }
 
 static void close_reasoning(struct tg_items *state, struct tg_hop_out *out, size_t at)
@@ -239,8 +242,8 @@ static void close_reasoning(struct tg_items *state, struct tg_hop_out *out, size
     const struct tg_item *item = &state->items[at];
 
     if (item->text.len > 0) {
-        give_text(state, out, "response.reasoning_summary_text.done", at, "text",
-                  span_of(&item->text));
+        tg_items_give(out, text_event(state, "response.reasoning_summary_text.done", at, "text",
+                                      span_of(&item->text)));
         give_part(state, out, "response.reasoning_summary_part.done", at,
                   tg_response_summary(span_of(&item->text)));
     }

@@ -5,6 +5,7 @@
 #include "fcgi-app/convert/chat_wire.h"
 #include "fcgi-app/convert/toolset.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct tg_route routes[] = {
@@ -124,6 +125,18 @@ static const struct tg_json *visible(const struct tg_route *route, const struct 
     return *ret_copy;
 }
 
+/* A later step speaks of the request that the one before it made, not of the client's. */
+static void mark_paths(struct tg_diagnostics *list, size_t from)
+{
+    char path[TG_DIAGNOSTIC_PATH];
+
+    for (size_t i = from; i < list->kept_count; i++) {
+        snprintf(path, sizeof path, "%s", list->kept[i].path);
+        snprintf(list->kept[i].path, sizeof list->kept[i].path, "hub:%.*s",
+                 (int)sizeof path - 5, path);
+    }
+}
+
 enum tg_class tg_route_request(const struct tg_route *route, const struct tg_convert *context,
                                const struct tg_json *request, struct tg_json **ret,
                                struct tg_error *err)
@@ -132,10 +145,13 @@ enum tg_class tg_route_request(const struct tg_route *route, const struct tg_con
     const struct tg_json *at = visible(route, request, &made);
 
     for (size_t i = 0; i < route->step_count; i++) {
+        size_t known = context->diagnostics->kept_count;
         struct tg_json *next;
         enum tg_class class = route->steps[i]->request(context, at, &next, err);
 
         tg_json_free(made);
+        if (i > 0)
+            mark_paths(context->diagnostics, known);
         if (class != TG_OK)
             return class;
         at = made = next;

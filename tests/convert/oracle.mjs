@@ -2,14 +2,22 @@
 import { createInterface } from "node:readline";
 
 const M = await import(process.argv[2]);
-const inward = { messages: (c) => [new M.ClaudeToChat(c)], chat: () => [new M.ChatNorm()] };
-const outward = { messages: (c) => [new M.ChatToClaude(c)], chat: (c) => [new M.ChatSink(c)] };
+const inward = {
+    messages: (c) => [new M.ClaudeToChat(c)],
+    chat: () => [new M.ChatNorm()],
+    responses: (c) => [new M.ResponsesToChat(c)],
+};
+const outward = {
+    messages: (c) => [new M.ChatToClaude(c)],
+    chat: (c) => [new M.ChatSink(c)],
+    responses: (c) => [new M.ChatToResponses(c)],
+};
 
 for await (const line of createInterface({ input: process.stdin })) {
     const { upstream, client, events, end } = JSON.parse(line);
     const context = { now: 1700000000, includeUsage: true, includeThoughts: true };
     const hops = [...inward[upstream](context), ...outward[client](context)];
     const input =
-        upstream === "messages" ? events.map((e) => ({ event: e.type, data: e })) : events;
+        upstream === "chat" ? events : events.map((e) => ({ event: e.type, data: e }));
     console.log(JSON.stringify(M.run(hops, input, end)));
 }

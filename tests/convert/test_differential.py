@@ -11,26 +11,32 @@ from pathlib import Path
 
 import pytest
 import streams
+import streams_responses
 import tool
 
 COUNT = 10_000
+NAMELESS, RANDOM = '"resp_err"', '"resp_AAAAAAAAAAAAAAAAAAAAAAAA"'  # of a stream without an id
 HERE = Path(__file__).resolve().parent
 MODEL = Path(
     os.environ.get("TOLLGATE_ORACLE", HERE.parents[2] / "shared/protocol-oracle")
 ) / "ref.mjs"
-MAKERS = {"chat": streams.chat, "messages": streams.messages}
+MAKERS = {
+    "chat": streams.chat,
+    "messages": streams.messages,
+    "responses": streams_responses.responses,
+}
+WAYS = [(client, upstream) for client in MAKERS for upstream in MAKERS if client != upstream]
 
 
 def random_cases(seed: int) -> list[tool.Case]:
     rng = random.Random(seed)
     cases = []
     for _ in range(COUNT):
-        upstream = rng.choice(["chat", "messages"])
+        client, upstream = rng.choice(WAYS)
         events = MAKERS[upstream](rng)
         if rng.random() < 0.2:
             del events[rng.randint(0, len(events)) :]
         end = rng.choice(["done", "eof"]) if upstream == "chat" else "eof"
-        client = "messages" if upstream == "chat" else "chat"
         cases.append({"do": "stream", "client": client, "upstream": upstream, "end": end,
                       "events": events})  # fmt: skip
     return cases
@@ -41,7 +47,7 @@ def ask_model(cases: list[tool.Case]) -> list[list[object]]:
     done = subprocess.run(
         ["node", HERE / "oracle.mjs", MODEL], input=text, capture_output=True, text=True, check=True
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line.replace(NAMELESS, RANDOM)) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.skipif(not MODEL.is_file(), reason=f"the reference model is not there: {MODEL}")

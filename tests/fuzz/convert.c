@@ -1,4 +1,4 @@
-/* Requests, answers and streams of any JSON through both converters: no read outside, what comes
+/* Requests, answers and streams of any JSON through every converter: no read outside, what comes
  * out can be written and read again, and a stream ends exactly once. */
 #include "tests/fuzz/fuzz.h"
 
@@ -14,6 +14,10 @@ static const struct {
 } pairs[] = {
     {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_CHAT},
     {TG_PROTOCOL_CHAT, TG_PROTOCOL_MESSAGES},
+    {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_CHAT},
+    {TG_PROTOCOL_CHAT, TG_PROTOCOL_RESPONSES},
+    {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_MESSAGES},
+    {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_RESPONSES},
 };
 
 static void check_written(const struct tg_json *made)
@@ -73,6 +77,7 @@ static void run_body(const struct tg_route *route, struct tg_convert *context,
 
     if (tg_toolset_extract(context, context->client, body, &tools, &err) == TG_OK) {
         context->tools = tools;
+        context->request = body;
         if (tg_route_request(route, context, body, &made, &err) == TG_OK) {
             check_written(made);
             tg_json_free(made);
