@@ -80,7 +80,8 @@ static int fresh(void **state)
 {
     (void)state;
     open_books(10000, 5000);
-    credential = (struct tg_credential){.token_id = TOKEN, .user_id = USER, .authver = 1};
+    credential = (struct tg_credential){.token_id = TOKEN, .user_id = USER, .authver = 1,
+                                        .funding = "0"};
     return 0;
 }
 
