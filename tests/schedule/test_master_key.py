@@ -197,7 +197,6 @@ def test_a_node_with_files_of_its_own_is_waited_for(
         copy(1)
         copy(0)
         is_ok(own.chat(model))
-    stack.site.ctl("node", "forget", "second")
 
 
 def test_a_key_that_does_not_open_keeps_the_old_master_key(

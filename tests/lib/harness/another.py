@@ -15,7 +15,10 @@ from harness.stack import Stack
 def another_gateway(
     stack: Stack, name: str, allowed: list[str] | None = None, **changes: str | int | bool
 ) -> Iterator[FcgiClient]:
-    """`pool__workers=1` changes pool.workers; name is its node's. It must end cleanly."""
+    """`pool__workers=1` changes pool.workers; name is its node's. It must end cleanly.
+
+    Afterwards the node is forgotten: it is gone for good, and nobody shall wait for it.
+    """
     changed = {key.replace("__", "."): value for key, value in changes.items()}
     settings = {**stack.site.settings, "node.name": name, **changed}
     conf = stack.directory / f"{name}.conf"
@@ -29,3 +32,4 @@ def another_gateway(
         assert process.complaints(0, allowed or []) == []
     finally:
         process.kill()
+        stack.site.run_ctl("node", "forget", name)
