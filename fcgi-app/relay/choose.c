@@ -45,6 +45,7 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
     copy.loss_policy = tg_arena_strdup(arena, from->loss_policy);
     copy.test_model = tg_arena_strdup(arena, from->test_model);
+    copy.balance_from = tg_arena_strdup(arena, from->balance_from);
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
     copy.keys = NULL;

@@ -43,6 +43,10 @@ enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
 void tg_snapshot_holder_free(struct tg_snapshot_holder *holder);
 /* NULL before the first successful build. */
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder) non_null(1);
+/* The same, but an older version than this is waited out for 3 s: what was saved just now is meant.
+ * A worker that is not told goes on with what it has. */
+const struct tg_snapshot *tg_snapshot_acquire_from(struct tg_snapshot_holder *holder,
+                                                   int64_t version) must_check non_null(1);
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
     non_null(1); /* NULL is fine */
 /* Looks at once, as if a message had come. */
@@ -72,6 +76,7 @@ struct tg_channel {
     const char *model_mapping; /* JSON object, "" for none */
     const char *loss_policy;   /* allow, safe, strict; "": allow */
     const char *test_model;    /* "": none is known by its name */
+    const char *balance_from;  /* as provider/balance.h has it */
     int64_t key_id;
     const char *key, *key_hint; /* "": it has none */
     enum tg_key_mode key_mode;

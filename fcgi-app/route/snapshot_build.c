@@ -60,6 +60,7 @@ static struct tg_channel channel_of(const struct tg_channel_row *row)
         .auto_disable = row->auto_disable,
         .off = row->off,
         .test_model = row->test_model != NULL ? row->test_model : "",
+        .balance_from = row->balance_from != NULL ? row->balance_from : "",
         .model_mapping = row->model_mapping,
         .key = "",
         .key_hint = "",
