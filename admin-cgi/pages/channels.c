@@ -8,6 +8,7 @@
 #include "admin-cgi/worker/probe.h"
 #include "common/store/channel.h"
 #include "common/store/channel_change.h"
+#include "common/store/channel_watch.h"
 #include "common/store/view.h"
 
 static const struct web_choice filter_states[] = {{"enabled", "enabled"},

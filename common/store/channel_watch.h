@@ -8,6 +8,7 @@
 #ifndef TOLLGATE_STORE_CHANNEL_WATCH_H
 #define TOLLGATE_STORE_CHANNEL_WATCH_H
 
+#include "common/json/writer.h"
 #include "common/sql/db.h"
 
 struct tg_channel_test_row {
@@ -35,5 +36,10 @@ struct tg_breaker_row {
 enum tg_class tg_store_breakers(struct tg_db *db, const char *node,
                                 const struct tg_breaker_row *rows, size_t count,
                                 struct tg_error *err) must_check non_null(1, 2);
+
+/* "breakers": node, model, until_at, state (open, probing; half_open: the next call is a probe). */
+enum tg_class tg_list_channel_breakers(struct tg_db *db, int64_t channel_id,
+                                       struct tg_json_writer *out, struct tg_error *err) must_check
+    non_null(1, 3, 4);
 
 #endif

@@ -61,10 +61,6 @@ enum tg_class tg_list_channels(struct tg_db *db, const struct tg_channel_filter 
 enum tg_class tg_list_channel_keys(struct tg_db *db, int64_t channel_id,
                                    struct tg_json_writer *out, struct tg_error *err) must_check
     non_null(1, 3, 4);
-/* "breakers": node, model, state (open, probing, half_open: the next call is a probe), until_at. */
-enum tg_class tg_list_channel_breakers(struct tg_db *db, int64_t channel_id,
-                                       struct tg_json_writer *out, struct tg_error *err) must_check
-    non_null(1, 3, 4);
 
 /* The members of one of them, into an object that is open: "key_not_found". */
 enum tg_class tg_view_channel_key(struct tg_db *db, int64_t channel_id, int64_t key_id,

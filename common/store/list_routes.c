@@ -1,6 +1,7 @@
 /* Channels, their keys, groups, and who may use which. */
 #include "common/store/paging.h"
 
+#include "common/store/channel_watch.h"
 #include "common/store/read.h"
 
 /* What its node has said lately. */

@@ -186,6 +186,8 @@ static void build_channels(struct tg_snapshot *snapshot, struct tg_routing_rows 
         qsort(snapshot->channels, snapshot->channel_count, sizeof *snapshot->channels,
               by_channel_id);
     build_keys(snapshot, rows, secrets);
+    if (tg_zone_load("America/Los_Angeles", &snapshot->pacific, NULL) != TG_OK)
+        snapshot->pacific = NULL;
 }
 
 /* --- the index group -> model -> channels -------------------------------------------------- */
@@ -355,5 +357,6 @@ void tg_snapshot_free(struct tg_snapshot *snapshot)
     }
     for (size_t i = 0; i < snapshot->zone_count; i++)
         tg_zone_free(snapshot->zones[i]);
+    tg_zone_free(snapshot->pacific);
     tg_arena_free(snapshot->arena);
 }
