@@ -68,7 +68,7 @@ libconsole_a_SOURCES = \
 	admin-cgi/pages/token_new.c \
 	admin-cgi/pages/providers.def \
 	admin-cgi/pages/channel_form.c admin-cgi/pages/channel_form.h \
-	admin-cgi/pages/channels.c \
+	admin-cgi/pages/channel_rounds.c admin-cgi/pages/channels.c \
 	admin-cgi/pages/channel_new.c \
 	admin-cgi/pages/channel_keys.c \
 	admin-cgi/pages/users.c \

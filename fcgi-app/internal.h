@@ -1,5 +1,8 @@
 /* internal - calls of the console and of tollgatectl to a worker.
  *
+ * One channel is tested, or its provider asked for the account's balance ("what": "balance"); with
+ * channel_id 0 a round over all of them begins (relay/watch.h).
+ *
  * A call names its channel and its time and is signed over both with the internal key, which only
  * this installation has: X-Tollgate-Internal holds the HMAC-SHA-256 of "channel-test:<id>:<unix
  * seconds>" in hex, X-Tollgate-Time the seconds, at most 60 away from our clock.

@@ -14,5 +14,6 @@ nobase_dist_pkgdata_DATA += \
 	sql/main/202612010001_schedule_watch.sql \
 	sql/main/202612010011_keys_master_key.sql \
 	sql/main/202612010012_keys_fingerprint.sql \
+	sql/main/202612010002_schedule_balance.sql \
 	sql/log/202611301200_request_tables.sql \
 	sql/log/202611301940_console_indexes.sql

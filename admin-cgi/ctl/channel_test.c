@@ -1,14 +1,26 @@
-/* channel test: a worker is asked to make the call. */
+/* channel test, channel balance: a worker is asked to make the call, or to begin a round. */
 #include "admin-cgi/ctl/commands.h"
 
 #include "admin-cgi/worker/probe.h"
 
-enum tg_class ctl_cmd_channel_test(struct ctl *ctl, const struct ctl_args *args)
+/* One channel by its id, or all of them. */
+static enum tg_class read_channel(struct ctl *ctl, const struct ctl_args *args, int64_t *ret_id)
 {
-    struct worker_probe probe = {.conf = ctl->conf, .secrets = &ctl->secrets};
+    bool all = ctl_option(args, "--all") != NULL;
+
+    *ret_id = 0;
+    if (all == (args->positional_count == 1))
+        return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "one channel, or --all");
+    return all ? TG_OK : ctl_id(args->positionals[0], ret_id, &ctl->err);
+}
+
+static enum tg_class run(struct ctl *ctl, const struct ctl_args *args, bool balance)
+{
+    struct worker_probe probe = {
+        .conf = ctl->conf, .secrets = &ctl->secrets, .balance = balance};
     struct tg_buf document;
     bool ok = false;
-    enum tg_class class = ctl_id(args->positionals[0], &probe.channel_id, &ctl->err);
+    enum tg_class class = read_channel(ctl, args, &probe.channel_id);
 
     if (class == TG_OK)
         class = ctl_open_secrets(ctl);
@@ -24,4 +36,14 @@ enum tg_class ctl_cmd_channel_test(struct ctl *ctl, const struct ctl_args *args)
     ctl->failed = !ok;
     tg_buf_done(&document);
     return class;
+}
+
+enum tg_class ctl_cmd_channel_test(struct ctl *ctl, const struct ctl_args *args)
+{
+    return run(ctl, args, false);
+}
+
+enum tg_class ctl_cmd_channel_balance(struct ctl *ctl, const struct ctl_args *args)
+{
+    return run(ctl, args, true);
 }

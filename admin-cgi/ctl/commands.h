@@ -11,6 +11,7 @@ ctl_run_fn ctl_cmd_audit_log_verify, ctl_cmd_audit_log_list;
 ctl_run_fn ctl_cmd_credit;
 ctl_run_fn ctl_cmd_token_create, ctl_cmd_token_revoke;
 ctl_run_fn ctl_cmd_channel_add, ctl_cmd_channel_list, ctl_cmd_channel_test;
+ctl_run_fn ctl_cmd_channel_balance;
 ctl_run_fn ctl_cmd_channel_set, ctl_cmd_channel_enable, ctl_cmd_channel_disable;
 ctl_run_fn ctl_cmd_key_add, ctl_cmd_key_list, ctl_cmd_key_enable, ctl_cmd_key_disable;
 ctl_run_fn ctl_cmd_key_remove, ctl_cmd_key_cap, ctl_cmd_key_mode;

@@ -8,6 +8,7 @@
 #include "admin-cgi/worker/probe.h"
 #include "common/store/channel.h"
 #include "common/store/channel_change.h"
+#include "common/store/channel_watch.h"
 #include "common/store/view.h"
 
 static const struct web_choice filter_states[] = {{"enabled", "enabled"},
@@ -18,6 +19,17 @@ static const struct web_choice states[] = {
     {"enabled", "enabled"}, {"disabled", "disabled"}, {NULL, NULL}};
 static const struct web_choice bills[] = {
     {"requested", "of the model that was asked for"}, {"upstream", "of the upstream's model"},
+    {NULL, NULL}};
+
+/* The words of fcgi-app/provider/balance.h. */
+static const struct web_choice balance_sources[] = {
+    {"", "where its vendor is known to"},
+    {"none", "not at all"},
+    {"openrouter", "as OpenRouter does"},
+    {"deepseek", "as DeepSeek does"},
+    {"moonshot", "as Moonshot AI does"},
+    {"siliconflow", "as SiliconFlow does"},
+    {"billing", "by /dashboard/billing, as many gateways do"},
     {NULL, NULL}};
 
 /* --- The list --- */
@@ -72,6 +84,15 @@ static const struct web_field fields[] = {
      .flags = WEB_REQUIRED,
      .choices = bills},
     PAGE_CHANNEL_LOSS,
+    {.name = "auto_disable",
+     .label = "May be disabled by itself",
+     .kind = WEB_BOOL,
+     .help = "when its account is refused, is used up, or tests of it are too slow"},
+    {.name = "balance_from",
+     .label = "What is left of the account is told",
+     .kind = WEB_CHOICE,
+     .choices = balance_sources,
+     .help = "updated every balance.every, where the channel has one key"},
     {.name = "tag", .label = "Tag", .kind = WEB_TEXT, .most = 64, .help = "a word to filter by"},
 };
 const struct web_form_def page_channel_form = {
@@ -153,6 +174,8 @@ enum tg_class page_channel(struct web_page *page)
     tg_json_begin_object(&page->out);
     class = tg_list_channel_keys(page->main_db, page->id, &page->out, &page->err);
     tg_json_end_object(&page->out);
+    if (class == TG_OK)
+        class = tg_list_channel_breakers(page->main_db, page->id, &page->out, &page->err);
     return class == TG_OK ? page_put_groups(page, "groups_list") : class;
 }
 
@@ -232,7 +255,12 @@ enum tg_class page_channel_change(struct web_page *page)
                                            .group_count = groups->count,
                                            .priority = number_or_null(page, "priority"),
                                            .weight = number_or_null(page, "weight"),
-                                           .auto_disable = -1};
+                                           .balance_from =
+                                               web_text_or_null(page, "balance_from"),
+                                           .auto_disable = web_given(page, "auto_disable")
+                                                               ? web_value(page, "auto_disable")
+                                                                         ->number != 0
+                                                               : -1};
 
     class = check(page, &wish, &state);
     if (class == TG_OK)

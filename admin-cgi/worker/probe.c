@@ -33,6 +33,8 @@ static void write_wish(const struct worker_probe *probe, int64_t version, struct
     tg_json_begin_object(&out);
     tg_json_put_int(&out, "channel_id", probe->channel_id);
     tg_json_put_int(&out, "version", version);
+    if (probe->balance)
+        tg_json_put_str(&out, "what", "balance");
     if (probe->model != NULL && *probe->model != '\0')
         tg_json_put_str(&out, "model", probe->model);
     tg_json_end_object(&out);
@@ -111,7 +113,7 @@ enum tg_class worker_probe(const struct worker_probe *probe, struct tg_buf *docu
     struct tg_fcgi_answer answer;
     struct tg_buf wish, bytes;
     int64_t version = 0;
-    enum tg_class class = require_channel(probe, err);
+    enum tg_class class = probe->channel_id != 0 ? require_channel(probe, err) : TG_OK;
 
     if (class == TG_OK)
         class = tg_store_routing_version(probe->main_db, &version, err);

@@ -80,6 +80,8 @@ static enum tg_class check(const struct tg_channel_change *wish, struct tg_error
         class = invalid(err, "invalid_bill", "bill", "requested or upstream");
     if (class == TG_OK && wish->loss_policy != NULL)
         class = tg_check_loss_policy(wish->loss_policy, err);
+    if (class == TG_OK && wish->balance_from != NULL && *wish->balance_from != '\0')
+        class = tg_check_name("balance_from", wish->balance_from, err);
     if (class == TG_OK)
         class = check_json("model_mapping", wish->model_mapping, err);
     if (class == TG_OK)
@@ -114,7 +116,8 @@ static void update(struct tg_change *change, const struct tg_channel_change *wis
         priority,                      weight,
         disable,                       TG_DB_S(wish->model_mapping),
         TG_DB_S(wish->timeouts),       TG_DB_S(wish->status_mapping),
-        TG_DB_S(wish->loss_policy),    TG_DB_I(wish->id)};
+        TG_DB_S(wish->loss_policy),    TG_DB_S(wish->balance_from),
+        TG_DB_I(wish->id)};
 
     tg_change_run(change,
                   "UPDATE channels SET name = COALESCE(?, name), tag = COALESCE(?, tag), "
@@ -128,7 +131,8 @@ static void update(struct tg_change *change, const struct tg_channel_change *wis
                   "model_mapping = NULLIF(COALESCE(?, model_mapping, ''), ''), "
                   "timeouts = NULLIF(COALESCE(?, timeouts, ''), ''), "
                   "status_mapping = NULLIF(COALESCE(?, status_mapping, ''), ''), "
-                  "loss_policy = COALESCE(?, loss_policy) WHERE id = ?",
+                  "loss_policy = COALESCE(?, loss_policy), "
+                  "balance_from = COALESCE(?, balance_from) WHERE id = ?",
                   values, TG_COUNT_OF(values));
     if (change->class == TG_CLASS_CONFLICT && strcmp(change->err->code, "db_duplicate") == 0)
         change->class = tg_fail(change->err, TG_CLASS_CONFLICT, "channel_exists",
@@ -142,14 +146,15 @@ static void read_state(struct tg_change *change, int64_t id, struct tg_buf *ret)
         "name",     "tag",    "provider", "base_url",      "organisation", "test_model",
         "status",   "bill",   "models",   "groups_list",   "priority",     "weight",
         "auto_disable", "model_mapping", "timeouts", "status_mapping", "proxy",
-        "loss_policy"};
+        "loss_policy", "balance_from"};
     enum { FIRST_JSON = 8, FIRST_NUMBER = 10, SECOND_JSON = 13, PROXY = 16 };
     struct tg_json_writer out;
     struct tg_db_rows *rows = tg_change_select(
         change,
         "SELECT name, tag, provider, base_url, organisation, test_model, status, bill, models, "
         "groups_list, priority, weight, auto_disable, model_mapping, timeouts, status_mapping, "
-        "IF(proxy = '', '', 'set'), loss_policy FROM channels WHERE id = ? FOR UPDATE",
+        "IF(proxy = '', '', 'set'), loss_policy, balance_from FROM channels "
+        "WHERE id = ? FOR UPDATE",
         &TG_DB_I(id), 1);
 
     if (rows == NULL)

@@ -22,6 +22,7 @@ struct tg_channel_change {
     const char *model_mapping, *timeouts, *status_mapping; /* JSON objects */
     const char *bill; /* requested, upstream */
     const char *loss_policy; /* allow, safe, strict */
+    const char *balance_from; /* "" by the address, none, or a source's word */
     const char *const *models;
     size_t model_count;
     const char *const *groups;

@@ -1,12 +1,16 @@
 /* Channels, their keys, groups, and who may use which. */
 #include "common/store/paging.h"
 
+#include "common/store/channel_watch.h"
 #include "common/store/read.h"
 
+/* What its node has said lately. */
+#define SEEN "b.seen_at > UTC_TIMESTAMP(6) - INTERVAL 90 SECOND"
 #define CHANNELS \
     "SELECT c.id, c.name, c.tag, c.provider, c.base_url, c.organisation, c.status, " \
     "c.status_reason, c.priority, c.weight, c.models, c.groups_list, c.model_mapping, " \
     "c.status_mapping, c.proxy, c.timeouts, c.auto_disable, c.test_model, c.bill, c.created_at, " \
+    "(SELECT COUNT(*) FROM breaker_states b WHERE b.channel_id = c.id AND " SEEN "), " \
     "c.tested_at, c.test_ms, c.test_code, c.balance_usd, c.balance_at, c.balance_code, " \
     "(SELECT COUNT(*) FROM channel_keys k WHERE k.channel_id = c.id), " \
     "(SELECT k.hint FROM channel_keys k WHERE k.channel_id = c.id ORDER BY k.position LIMIT 1), "
@@ -22,7 +26,8 @@ static const struct tg_column channel_columns[] = {
     {"status_reason", TG_TEXT}, {"priority", TG_INT}, {"weight", TG_INT}, {"models", TG_JSON},
     {"groups_list", TG_JSON}, {"model_mapping", TG_JSON}, {"status_mapping", TG_JSON},
     {"proxy", TG_PROXY}, {"timeouts", TG_JSON}, {"auto_disable", TG_FLAG},
-    {"test_model", TG_TEXT}, {"bill", TG_TEXT}, {"created_at", TG_TIME}, {"tested_at", TG_TIME},
+    {"test_model", TG_TEXT}, {"bill", TG_TEXT}, {"created_at", TG_TIME}, {"resting", TG_INT},
+    {"tested_at", TG_TIME},
     {"test_ms", TG_INT}, {"test_code", TG_TEXT}, {"balance_usd", TG_DECIMAL},
     {"balance_at", TG_TIME}, {"balance_code", TG_TEXT}, {"key_count", TG_INT},
     {"key_hint", TG_TEXT}};
@@ -127,6 +132,27 @@ enum tg_class tg_count_channel_keys(struct tg_db *db, int64_t channel_id,
 
     if (class != TG_OK)
         return tg_store_failed(db, class, err);
+    tg_columns_rows(out, columns, TG_COUNT_OF(columns), rows);
+    tg_db_rows_free(rows);
+    return TG_OK;
+}
+
+enum tg_class tg_list_channel_breakers(struct tg_db *db, int64_t channel_id,
+                                       struct tg_json_writer *out, struct tg_error *err)
+{
+    static const struct tg_column columns[] = {
+        {"node", TG_TEXT}, {"model", TG_TEXT}, {"state", TG_TEXT}, {"until_at", TG_TIME}};
+    struct tg_db_rows *rows = NULL;
+    enum tg_class class = tg_db_select(
+        db,
+        "SELECT b.node, b.model, IF(b.until_at > UTC_TIMESTAMP(6), b.state, 'half_open'), "
+        "b.until_at FROM breaker_states b WHERE b.channel_id = ? AND " SEEN
+        " ORDER BY b.model, b.node LIMIT 1000",
+        &TG_DB_I(channel_id), 1, &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    tg_json_key(out, "breakers");
     tg_columns_rows(out, columns, TG_COUNT_OF(columns), rows);
     tg_db_rows_free(rows);
     return TG_OK;

@@ -73,7 +73,8 @@ static void add_channel(struct tg_arena *arena, const struct tg_db_rows *rows,
         .loss_policy = tg_store_text(arena, rows, 16),
         .off = tg_db_int(rows, 17) == 0,
         .test_model = *tg_db_text(rows, 18) != '\0' ? tg_store_text(arena, rows, 18)
-                                                    : first_model(arena, tg_db_text(rows, 19))};
+                                                    : first_model(arena, tg_db_text(rows, 19)),
+        .balance_from = tg_store_text(arena, rows, 20)};
 }
 
 static void add_key(struct tg_arena *arena, const struct tg_db_rows *rows,
@@ -157,7 +158,8 @@ static const struct {
 } readings[] = {
     {"SELECT id, name, provider, base_url, organisation, proxy, model_mapping, timeouts, "
      "status_mapping, param_override, header_override, bill, auto_disable, priority, weight, "
-     "key_mode, loss_policy, status = 'enabled', test_model, models FROM channels "
+     "key_mode, loss_policy, status = 'enabled', test_model, models, balance_from "
+     "FROM channels "
      "WHERE status IN ('enabled', 'auto_disabled') ORDER BY id",
      add_channel},
     {"SELECT k.id, k.channel_id, k.sealed, k.key_version, k.hint, k.state, k.state_until_at, "

@@ -22,6 +22,7 @@ struct tg_channel_row {
     int64_t priority, weight;
     const char *key_mode; /* "" for in order, polling, random */
     const char *test_model; /* "": its models are but patterns */
+    const char *balance_from; /* as fcgi-app/provider/balance.h has it */
 };
 struct tg_channel_key_row {
     int64_t id, channel_id, position;

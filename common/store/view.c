@@ -32,7 +32,8 @@ static const char token_sql[] =
 #define CHANNEL_SQL \
     "SELECT id, name, tag, provider, base_url, organisation, status, status_reason, priority, " \
     "weight, models, groups_list, model_mapping, param_override, header_override, " \
-    "status_mapping, proxy, timeouts, loss_policy, key_mode, auto_disable, test_model, bill, " \
+    "status_mapping, proxy, timeouts, loss_policy, key_mode, auto_disable, test_model, " \
+    "balance_from, bill, " \
     "created_at, tested_at, test_ms, test_code, balance_usd, balance_at, balance_code, " \
     "(SELECT k.hint FROM channel_keys k WHERE k.channel_id = channels.id " \
     "ORDER BY k.position LIMIT 1) FROM channels"
@@ -43,7 +44,8 @@ static const struct tg_column channel_columns[] = {
     {"groups_list", TG_JSON}, {"model_mapping", TG_JSON}, {"param_override", TG_JSON},
     {"header_override", TG_JSON}, {"status_mapping", TG_JSON}, {"proxy", TG_PROXY},
     {"timeouts", TG_JSON}, {"loss_policy", TG_TEXT}, {"key_mode", TG_TEXT},
-    {"auto_disable", TG_FLAG}, {"test_model", TG_TEXT}, {"bill", TG_TEXT}, {"created_at", TG_TIME},
+    {"auto_disable", TG_FLAG}, {"test_model", TG_TEXT}, {"balance_from", TG_TEXT},
+    {"bill", TG_TEXT}, {"created_at", TG_TIME},
     {"tested_at", TG_TIME}, {"test_ms", TG_INT}, {"test_code", TG_TEXT},
     {"balance_usd", TG_DECIMAL}, {"balance_at", TG_TIME}, {"balance_code", TG_TEXT},
     {"key_hint", TG_TEXT}};

@@ -45,6 +45,7 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
     copy.loss_policy = tg_arena_strdup(arena, from->loss_policy);
     copy.test_model = tg_arena_strdup(arena, from->test_model);
+    copy.balance_from = tg_arena_strdup(arena, from->balance_from);
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
     copy.keys = NULL;
@@ -145,6 +146,60 @@ static struct tg_candidate candidate_of(struct tg_relay *relay,
     };
 }
 
+/* Above it a thousandth of the cap is exact enough, and a thousand times the room might not fit. */
+#define PART_MOST (INT64_MAX / 1000)
+
+/* What is left of the key's cap: as it stands, or in thousandths of the cap, at least one. */
+static int64_t room_in(const struct tg_key_candidate *key, bool as_it_stands)
+{
+    if (as_it_stands || key->cap <= 0)
+        return key->room;
+    return key->room >= PART_MOST ? key->room / (key->cap / 1000)
+                                  : TG_MAX(key->room * 1000 / key->cap, INT64_C(1));
+}
+
+/* The open key with a cap that has the most room; false: the channel has none. */
+static bool best_capped(const struct choosing *choosing, const struct tg_channel *channel,
+                        struct tg_key_candidate *ret)
+{
+    int64_t at_s = tg_unix_us() / 1000000;
+    bool found = false;
+
+    for (size_t i = 0; i < channel->key_count; i++) {
+        struct tg_key_candidate key =
+            tg_relay_key_candidate(choosing->relay, &channel->keys[i], at_s);
+
+        if (key.cap_unit == TG_CAP_NONE || key.room <= 0 || !tg_key_is_open(&key, at_s) ||
+            (found && room_in(&key, key.cap_unit == ret->cap_unit) <=
+                          room_in(ret, key.cap_unit == ret->cap_unit)))
+            continue;
+        *ret = key;
+        found = true;
+    }
+    return found;
+}
+
+/* Free room of the keys of all channels, for a group that spends it first; in one measure, as
+ * key_pick.h has it. */
+static void find_room(struct choosing *choosing)
+{
+    struct tg_key_candidate *best =
+        tg_arena_calloc(choosing->relay->req->arena, choosing->count, sizeof *best);
+    enum tg_cap_unit unit = TG_CAP_NONE;
+    bool one_unit = true;
+
+    for (size_t i = 0; i < choosing->count; i++) {
+        if (choosing->candidates[i].excluded ||
+            !best_capped(choosing, choosing->abilities[i].channel, &best[i]))
+            continue;
+        one_unit = one_unit && (unit == TG_CAP_NONE || unit == best[i].cap_unit);
+        unit = best[i].cap_unit;
+    }
+    for (size_t i = 0; i < choosing->count; i++)
+        if (best[i].cap_unit != TG_CAP_NONE)
+            choosing->candidates[i].room = room_in(&best[i], one_unit);
+}
+
 static void list_candidates(struct choosing *choosing, struct tg_choice *ret)
 {
     struct tg_relay *relay = choosing->relay;
@@ -240,6 +295,8 @@ static const struct tg_channel *pick(struct choosing *choosing, struct tg_choice
     struct tg_selection selection;
 
     list_candidates(choosing, ret);
+    if (wish.spend_free_first)
+        find_room(choosing);
     if (choosing->count > 1)
         tg_random(&wish.draw, sizeof wish.draw);
     while (tg_select(choosing->candidates, choosing->count, &wish, &selection)) {

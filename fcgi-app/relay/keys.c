@@ -57,8 +57,8 @@ static int64_t used_of(const struct tg_relay *relay, const struct tg_channel_key
     return TG_MAX(stored, tg_key_board_used(board_of(relay), key->id, period_s));
 }
 
-static struct tg_key_candidate candidate_of(const struct tg_relay *relay,
-                                            const struct tg_channel_key *key, int64_t at_s)
+struct tg_key_candidate tg_relay_key_candidate(const struct tg_relay *relay,
+                                               const struct tg_channel_key *key, int64_t at_s)
 {
     struct tg_key_seen seen = tg_key_board_look(board_of(relay), key->id, &key->row);
     struct tg_key_candidate candidate = {
@@ -91,13 +91,15 @@ bool tg_relay_has_key(struct tg_relay *relay, const struct tg_channel *channel)
     int64_t at_s = now_s();
 
     for (size_t i = 0; i < channel->key_count; i++) {
-        const struct tg_key_candidate candidate = candidate_of(relay, &channel->keys[i], at_s);
+        const struct tg_key_candidate candidate =
+            tg_relay_key_candidate(relay, &channel->keys[i], at_s);
 
         if (tg_key_is_open(&candidate, at_s))
             return true;
     }
     for (size_t i = 0; i < channel->key_count; i++) {
-        const struct tg_key_candidate candidate = candidate_of(relay, &channel->keys[i], at_s);
+        const struct tg_key_candidate candidate =
+            tg_relay_key_candidate(relay, &channel->keys[i], at_s);
 
         note_open_at(relay,
                      &(struct tg_key_choice){.keys = &candidate, .count = 1, .now_s = at_s});
@@ -167,7 +169,7 @@ void tg_relay_list_keys(struct tg_relay *relay, const struct tg_channel *channel
     size_t order[TG_KEY_CHOICES], open = 0;
 
     for (size_t i = 0; i < channel->key_count; i++) {
-        candidates[i] = candidate_of(relay, &channel->keys[i], pick.now_s);
+        candidates[i] = tg_relay_key_candidate(relay, &channel->keys[i], pick.now_s);
         open += tg_key_is_open(&candidates[i], pick.now_s);
     }
     list->count = tg_key_pick(&pick, order);
@@ -412,19 +414,20 @@ static void settle(struct tg_relay *relay, const struct tg_choice *choice,
         tg_key_keeper_put(relay->req->worker->keys, &job);
 }
 
-static int64_t pacific_s(int64_t at_s)
+/* The next midnight in California, where Gemini's days begin; 0: unknown. */
+static int64_t pacific_s(const struct tg_relay *relay, int64_t at_s)
 {
-    struct tg_zone *zone;
-    int64_t end_s = 0;
+    struct tg_snapshot_holder *holder = relay->req->worker->snapshots;
+    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
+    const struct tg_zone *zone = snapshot == NULL ? NULL : tg_snapshot_pacific(snapshot);
+    int64_t end_s = zone == NULL ? 0 : tg_zone_day_end_s(zone, at_s, 0);
 
-    if (tg_zone_load("America/Los_Angeles", &zone, NULL) != TG_OK)
-        return 0;
-    end_s = tg_zone_day_end_s(zone, at_s, 0);
-    tg_zone_free(zone);
+    tg_snapshot_release(holder, snapshot);
     return end_s;
 }
 
-static struct tg_key_verdict verdict_of(const struct tg_key_option *option,
+static struct tg_key_verdict verdict_of(const struct tg_relay *relay,
+                                        const struct tg_key_option *option,
                                         const struct tg_transfer *transfer)
 {
     const struct tg_key_evidence evidence = {
@@ -433,7 +436,7 @@ static struct tg_key_verdict verdict_of(const struct tg_key_option *option,
         .body = {tg_buf_text(&transfer->body), transfer->body.len},
         .now_unix_us = tg_unix_us(),
         .reset_s = option->reset_s,
-        .pacific_s = transfer->error.status == 429 ? pacific_s(now_s()) : 0,
+        .pacific_s = transfer->error.status == 429 ? pacific_s(relay, now_s()) : 0,
         .rested = option->seen.state == TG_KEY_RESTING,
     };
 
@@ -476,7 +479,7 @@ void tg_relay_judge_key(struct tg_relay *relay, const struct tg_choice *choice,
         return;
     works = transfer->error.class == TG_OK || transfer->arrived;
     if (!works)
-        verdict = verdict_of(option, transfer);
+        verdict = verdict_of(relay, option, transfer);
     if (verdict.state != TG_KEY_ACTIVE || (works && option->seen.state != TG_KEY_ACTIVE))
         mark(relay, choice, &verdict);
     relay->keys.tries++;

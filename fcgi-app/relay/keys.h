@@ -53,6 +53,10 @@ struct tg_key_memory {
 
 bool tg_relay_has_key(struct tg_relay *relay, const struct tg_channel *channel) must_check
     non_null(1, 2);
+/* A key as it stands now: state, and what is left of its cap. */
+struct tg_key_candidate tg_relay_key_candidate(const struct tg_relay *relay,
+                                               const struct tg_channel_key *key, int64_t at_s)
+    must_check non_null(1, 2);
 /* Nothing is left: 429 until the first key is open again, when that is what all wait for. */
 enum tg_class tg_relay_no_key(const struct tg_relay *relay, struct tg_error *err) non_null(1, 2);
 /* While the snapshot is held. Fills choice->keys and choice->other_keys. */

@@ -16,4 +16,6 @@ libgateway_a_SOURCES += \
 	fcgi-app/relay/ask.c fcgi-app/relay/ask.h \
 	fcgi-app/relay/count.c \
 	fcgi-app/relay/test.c fcgi-app/relay/test.h \
+	fcgi-app/relay/balance.c fcgi-app/relay/balance.h \
+	fcgi-app/relay/breaker_note.c fcgi-app/relay/breaker_note.h \
 	fcgi-app/relay/watch.c fcgi-app/relay/watch.h

@@ -18,8 +18,6 @@ enum {
     ANSWER_MOST = 64 * 1024,
     SHOWN_MOST = 400,
     TOKENS_MOST = 16,
-    SNAPSHOT_WAIT_US = 3000000,
-    SNAPSHOT_LOOK_US = 20000,
     STORE_WAIT_US = 2000000
 };
 
@@ -134,21 +132,6 @@ static void answer(struct tg_request *req, const struct probe *probe, const stru
     tg_buf_done(&out);
 }
 
-/* What was saved just now is what is tested; a worker that is not told goes on with what it has. */
-static const struct tg_snapshot *acquire(struct tg_snapshot_holder *holder, int64_t version)
-{
-    const int64_t until_us = tg_now_us() + SNAPSHOT_WAIT_US;
-    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
-
-    while ((snapshot == NULL || tg_snapshot_version(snapshot) < version) &&
-           tg_now_us() < until_us) {
-        tg_snapshot_release(holder, snapshot);
-        tg_clock_sleep_us(SNAPSHOT_LOOK_US);
-        snapshot = tg_snapshot_acquire(holder);
-    }
-    return snapshot;
-}
-
 static const struct tg_channel_key *choose_key(struct tg_request *req,
                                                const struct tg_channel *channel, size_t wish)
 {
@@ -187,7 +170,7 @@ static void prepare(struct tg_request *req, const struct tg_channel_test *test,
                     struct probe *ret)
 {
     struct tg_snapshot_holder *holder = req->worker->snapshots;
-    const struct tg_snapshot *snapshot = acquire(holder, test->version);
+    const struct tg_snapshot *snapshot = tg_snapshot_acquire_from(holder, test->version);
     const struct tg_channel *channel =
         snapshot == NULL ? NULL : tg_snapshot_channel(snapshot, test->channel_id);
     const struct tg_price *price = NULL;

@@ -173,3 +173,8 @@ const int64_t *tg_snapshot_channel_ids(const struct tg_snapshot *snapshot, struc
             ids[(*ret_count)++] = snapshot->channels[i].id;
     return ids;
 }
+
+const struct tg_zone *tg_snapshot_pacific(const struct tg_snapshot *snapshot)
+{
+    return snapshot->pacific;
+}

@@ -3,7 +3,7 @@
 /* Wide enough for any number of the largest weights. */
 __extension__ typedef unsigned __int128 wide;
 
-enum { WEIGHT_MOST = 1000000, WEIGHT_SCALE = 100, FAIR = 10, PENALISED = 7 };
+enum { WEIGHT_MOST = 1000000 };
 
 /* What a choice is made among: the candidates from..to-1, of one priority. */
 struct pool {
@@ -73,9 +73,7 @@ static int tier_of(const struct tg_candidate *candidates, size_t index)
 
 static uint64_t weight_of(const struct tg_candidate *candidate, bool all_zero)
 {
-    int64_t weight = all_zero ? 1 : TG_MAX(TG_MIN(candidate->weight, WEIGHT_MOST), 0);
-
-    return (uint64_t)weight * WEIGHT_SCALE * (candidate->penalised ? PENALISED : FAIR);
+    return all_zero ? 1 : (uint64_t)TG_MAX(TG_MIN(candidate->weight, WEIGHT_MOST), 0);
 }
 
 static bool all_weights_zero(const struct pool *pool)
@@ -129,12 +127,6 @@ static bool most_room(const struct pool *pool, size_t *ret)
         if (is_in(pool, i) && pool->candidates[i].room > most) {
             most = pool->candidates[i].room;
             *ret = i;
-        }
-    for (size_t i = pool->from; i < pool->to; i++)
-        if (is_in(pool, i) && pool->candidates[i].served_last && pool->candidates[i].room > 0 &&
-            pool->candidates[i].room >= most - most / 10) {
-            *ret = i;
-            break;
         }
     return most > 0;
 }

@@ -4,12 +4,10 @@
  * priorities of what is not excluded; the number of failed channels is the tier index, clamped at
  * the last tier, where untried channels of any tier (highest first) come before any repeat. Within
  * a tier: untried before tried, native before converted when asked for, then a weighted draw:
- * (all weights zero ? 100 : weight x 100) x (penalised ? 7 : 10); a zero weight beside positive
- * ones is a last resort.
+ * by weight, all alike when all are zero; a zero weight beside positive ones is a last resort.
  *
- * spend_free_first ranks instead of drawing: what has a cap and room left, most room first (among
- * those within a tenth of it, the one that served the session's last turn), then what has no cap,
- * by the draw. Source  SCHEDULING "Choosing".
+ * spend_free_first ranks instead of drawing: what has a key with a cap and room left, most room
+ * first, then what has no cap, by the draw. Source  SCHEDULING "Choosing".
  *
  * Threads  any.
  */
@@ -21,9 +19,7 @@
 struct tg_candidate {
     int64_t channel_id, priority, weight;
     bool tried, native, excluded; /* excluded: breaker, no key, refused by policy */
-    bool penalised;               /* by its fair-share pool */
-    bool served_last;             /* the session's last turn */
-    int64_t room; /* left below its cap, in thousandths of it; 0: no cap */
+    int64_t room; /* left below the cap of a key, in one measure for all; 0: no cap */
 };
 
 struct tg_select_wish {

@@ -12,6 +12,7 @@
 
 /* How long the refresher sleeps at a time before it looks whether it shall end, and how soon it
  * tries again what failed. */
+enum { VERSION_WAIT_US = 3000000, VERSION_LOOK_US = 20000 };
 enum { SLICE_US = 200000, RETRY_US = 1000000, STORE_WAIT_US = 5000000 };
 
 struct tg_snapshot_holder {
@@ -51,6 +52,21 @@ static void drop(struct tg_snapshot_holder *holder, struct tg_snapshot *snapshot
     pthread_mutex_unlock(&holder->lock);
     if (last)
         tg_snapshot_free(snapshot);
+}
+
+const struct tg_snapshot *tg_snapshot_acquire_from(struct tg_snapshot_holder *holder,
+                                                   int64_t version)
+{
+    const int64_t until_us = tg_now_us() + VERSION_WAIT_US;
+    const struct tg_snapshot *snapshot = tg_snapshot_acquire(holder);
+
+    while ((snapshot == NULL || tg_snapshot_version(snapshot) < version) &&
+           tg_now_us() < until_us) {
+        tg_snapshot_release(holder, snapshot);
+        tg_clock_sleep_us(VERSION_LOOK_US);
+        snapshot = tg_snapshot_acquire(holder);
+    }
+    return snapshot;
 }
 
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)

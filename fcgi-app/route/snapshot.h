@@ -43,6 +43,9 @@ enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
 void tg_snapshot_holder_free(struct tg_snapshot_holder *holder);
 /* NULL before the first successful build. */
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder) non_null(1);
+/* The same, but an older version is waited out, for 3 s: what was saved just now is meant. */
+const struct tg_snapshot *tg_snapshot_acquire_from(struct tg_snapshot_holder *holder,
+                                                   int64_t version) must_check non_null(1);
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
     non_null(1); /* NULL is fine */
 /* Looks at once, as if a message had come. */
@@ -61,17 +64,15 @@ struct tg_channel_key {
     const struct tg_zone *zone;
 };
 
-/* A channel with the key that was chosen, as a request copies it. In the snapshot that is the
- * first key, and "keys" has them all, by position. */
+/* A channel with the key that was chosen; in the snapshot the first of "keys", by position. */
 struct tg_channel {
     int64_t id, priority, weight;
     const char *name, *provider, *base_url, *organisation, *proxy;
     int64_t connect_us, first_byte_us, idle_us; /* 0: the conf's value */
-    bool bill_upstream, auto_disable;
-    bool off; /* disabled by itself: for tests only */
+    bool bill_upstream, auto_disable, off; /* off: disabled by itself, for tests only */
     const char *model_mapping; /* JSON object, "" for none */
     const char *loss_policy;   /* allow, safe, strict; "": allow */
-    const char *test_model;    /* "": none is known by its name */
+    const char *test_model, *balance_from; /* test_model: "" when none is known by its name */
     int64_t key_id;
     const char *key, *key_hint; /* "": it has none */
     enum tg_key_mode key_mode;
@@ -110,6 +111,8 @@ bool tg_snapshot_has_exact(const struct tg_snapshot *snapshot, const char *group
                            const char *model) non_null(1, 2, 3);
 const struct tg_channel *tg_snapshot_channel(const struct tg_snapshot *snapshot, int64_t id)
     non_null(1);
+/* California's time; NULL: the system does not know it. */
+const struct tg_zone *tg_snapshot_pacific(const struct tg_snapshot *snapshot) non_null(1);
 /* Ids of all channels, or only of those that are disabled by themselves. Owns: the arena. */
 const int64_t *tg_snapshot_channel_ids(const struct tg_snapshot *snapshot, struct tg_arena *arena,
                                        bool all, size_t *ret_count) must_check non_null(1, 2, 4);

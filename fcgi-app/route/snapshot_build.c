@@ -60,6 +60,7 @@ static struct tg_channel channel_of(const struct tg_channel_row *row)
         .auto_disable = row->auto_disable,
         .off = row->off,
         .test_model = row->test_model != NULL ? row->test_model : "",
+        .balance_from = row->balance_from != NULL ? row->balance_from : "",
         .model_mapping = row->model_mapping,
         .key = "",
         .key_hint = "",
@@ -185,6 +186,8 @@ static void build_channels(struct tg_snapshot *snapshot, struct tg_routing_rows 
         qsort(snapshot->channels, snapshot->channel_count, sizeof *snapshot->channels,
               by_channel_id);
     build_keys(snapshot, rows, secrets);
+    if (tg_zone_load("America/Los_Angeles", &snapshot->pacific, NULL) != TG_OK)
+        snapshot->pacific = NULL;
 }
 
 /* --- the index group -> model -> channels -------------------------------------------------- */
@@ -354,5 +357,6 @@ void tg_snapshot_free(struct tg_snapshot *snapshot)
     }
     for (size_t i = 0; i < snapshot->zone_count; i++)
         tg_zone_free(snapshot->zones[i]);
+    tg_zone_free(snapshot->pacific);
     tg_arena_free(snapshot->arena);
 }

@@ -29,6 +29,7 @@ struct tg_snapshot {
     struct tg_zone **zones; /* each once */
     const char **zone_names;
     size_t zone_count;
+    struct tg_zone *pacific; /* of its own; NULL: unknown */
     struct tg_route *routes; /* by group, then model */
     size_t route_count;
     struct tg_route **slots; /* exact names: open addressing, slot_count is a power of two */

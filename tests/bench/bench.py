@@ -12,6 +12,9 @@ audit_s_100k          one audit of them
 log_page_ms_1m        the slowest page of a request log of a million rows: first, deep, filtered
 convert_100k_ms       a request of 100 KB through the converters, the slower direction
 convert_event_us      one event of a stream and hop, the slower direction
+select_us             the choice of a channel for one call, 10,000 abilities
+failover_ms           what a client waits longer when the first of two channels answers 500, beyond
+                      the time of that answer: median of 200
 stream_kib_4000       resident memory of each of 4,000 streams at once, in KiB
 stream_p99_ms_4000    99th percentile of an event's age when the client has it, 4,000 streams
 stream_tls_kib_1000   the same memory with 1,000 streams whose upstream speaks TLS
@@ -25,6 +28,7 @@ cpu                   cpu_us_per_request_<process> and their sum, the records in
 from __future__ import annotations
 
 import getpass
+import http.client
 import json
 import os
 import re
@@ -46,7 +50,8 @@ from harness.console import run_cgi  # noqa: E402
 from harness.gateway import SOURCE, build_tree  # noqa: E402
 from harness.money import M_REF, bill  # noqa: E402
 from harness.procs import Process, free_port  # noqa: E402
-from harness.stack import Account, Stack  # noqa: E402
+from harness.simclient import KEYS  # noqa: E402
+from harness.stack import Account, Stack, chat_body  # noqa: E402
 
 SECONDS = int(os.environ.get("TOLLGATE_BENCH_SECONDS", "8"))
 ROUNDS = int(os.environ.get("TOLLGATE_BENCH_ROUNDS", "3"))
@@ -63,6 +68,7 @@ class Bench(streams.Measures):
         self.stub = Process("bench-upstream", [stub, str(self.stub_port)], self.directory)
         self.nginx = Process("nginx", [self._nginx(), "-c", self._conf()], self.directory)
         self.done: dict[str, float] = {}
+        self.failing: http.client.HTTPConnection | None = None
 
     @staticmethod
     def _nginx() -> str:
@@ -213,6 +219,48 @@ class Bench(streams.Measures):
             name, value = line.split()[:2]
             self.done[name] = float(value)
 
+    def select(self) -> None:
+        argv = [str(build_tree() / "bench-select")]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)
+        self.done["select_us"] = float(done.stdout.split()[1])
+
+    def failover(self) -> None:
+        """Three calls in turn: to the good channel alone, to both, and to what fails."""
+        stack, model = self.stack, "bench-failover"
+        stub = f"http://127.0.0.1:{self.stub_port}/v1"
+        for name in ("good", model):
+            stack.price(name, M_REF)
+        stack.channel("failover-bad", [model], "--priority", "9", key=KEYS[1])
+        stack.channel("failover-good", [model, "good"], base_url=stub)
+        stack.simulator.behave(f"{KEYS[1]}/{model}", "fail")
+        stack.wait_model(self.account, model)
+        taken: dict[str, list[float]] = {"good": [], model: [], "bad": []}
+        # An open breaker would hide what is measured.
+        with stack.gateway.with_settings(breaker__failures=0):
+            for _ in range(220):
+                for name in ("good", model):
+                    started = time.perf_counter()
+                    if self.account.chat(name).status != 200:
+                        raise SystemExit(f"no answer of {name}")
+                    taken[name].append((time.perf_counter() - started) * 1000)
+                taken["bad"].append(self._failure_ms(model))
+        good, both, bad = (statistics.median(values[20:]) for values in taken.values())
+        self.done["failover_ms"] = both - good - bad
+
+    def _failure_ms(self, model: str) -> float:
+        """The failing answer itself, on a kept connection as the gateway has one."""
+        if self.failing is None:
+            self.failing = http.client.HTTPConnection("127.0.0.1", self.stack.simulator.port)
+            self.failing.connect()
+        headers = {"Authorization": f"Bearer {KEYS[1]}", "Content-Type": "application/json"}
+        started = time.perf_counter()
+        self.failing.request("POST", "/v1/chat/completions", chat_body(model), headers)
+        answer = self.failing.getresponse()
+        answer.read()
+        if answer.status != 500:
+            raise SystemExit(f"the failing channel answered {answer.status}")
+        return (time.perf_counter() - started) * 1000
+
     def cgi_page(self) -> None:
         """From the start of the process to its last byte: connect, session, list, page."""
         site = self.stack.site
@@ -266,6 +314,8 @@ UNITS = {
     "log_page_ms_1m": "ms",
     "convert_100k_ms": "ms",
     "convert_event_us": "us",
+    "select_us": "us",
+    "failover_ms": "ms",
     "cgi_page_ms": "ms",
     "journal_applied_per_s": "1/s",
     "rebuild_s_100k": "s",
@@ -278,6 +328,8 @@ MEASURES: dict[Callable[[Bench], None], set[str]] = {
     Bench.books: {"journal_applied_per_s", "rebuild_s_100k", "audit_s_100k"},
     Bench.log_page: {"log_page_ms_1m"},
     Bench.convert: {"convert_100k_ms", "convert_event_us"},
+    Bench.select: {"select_us"},
+    Bench.failover: {"failover_ms"},
     Bench.cgi_page: {"cgi_page_ms"},
     Bench.cpu: {"cpu", "cpu_vs_nginx_proxy"},
     Bench.streams: {"stream_kib_4000", "stream_p99_ms_4000"},

@@ -38,3 +38,9 @@ bench_log_page_SOURCES = tests/bench/log_page.c \
 	tests/unit/lib/server.c tests/unit/lib/server.h \
 	tests/unit/lib/mariadb.c tests/unit/lib/mariadb.h
 bench_log_page_LDADD = $(COMMON_LIBS)
+
+# The choice of a channel among many; prints its figure.
+check_PROGRAMS += bench-select
+bench_select_SOURCES = tests/bench/select.c \
+	tests/bench/select_world.c tests/bench/select_world.h
+bench_select_LDADD = $(GATEWAY_LIBS)

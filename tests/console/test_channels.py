@@ -89,6 +89,70 @@ def test_a_test_says_what_came_and_what_it_costs(
     assert root.api("POST", "channels/999999/test").status == 404
 
 
+@pytest.mark.books_differ  # nobody is billed for a test
+@pytest.mark.complains(r"effects: channel \d+ is (disabled|enabled)")
+def test_all_are_tested_and_their_state_is_shown(
+    root: Browser, stack: Stack, wish: Callable[..., dict[str, Any]]
+) -> None:
+    sent = wish()
+    id = root.api("POST", "channels", sent).json["id"]
+    root.visit(BASE + "channels.cgi")
+    page = root.submit("channels.cgi/test")
+    assert page.status == 200 and "being tested" in page.text
+
+    def shown() -> dict[str, Any]:
+        return next(
+            row for row in root.api("GET", "channels?limit=200").json["rows"] if row["id"] == id
+        )
+
+    eventually("it is tested", lambda: shown()["tested_at"], 30)
+    assert shown()["test_code"] == "" and shown()["test_ms"] >= 0 and shown()["resting"] == 0
+    stack.site.main_sql(
+        "INSERT INTO breaker_states VALUES"
+        f" ('another', {id}, 'm-x', 'open', UTC_TIMESTAMP(6) + INTERVAL 9 SECOND,"
+        " UTC_TIMESTAMP(6)),"
+        f" ('gone', {id}, 'm-x', 'open', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 DAY)"
+    )
+    assert shown()["resting"] == 1
+    rests = root.api("GET", f"channels/{id}").json["breakers"]
+    assert [(row["node"], row["model"], row["state"]) for row in rests] == [
+        ("another", "m-x", "open")
+    ]
+    page = root.visit(BASE + f"channels.cgi/{id}")
+    assert "another lets it rest" in page.text and "rests" in root.visit(BASE + "channels.cgi").text
+    stack.site.main_sql(f"DELETE FROM breaker_states WHERE channel_id = {id}")
+
+
+def test_a_balance_is_asked_for(
+    root: Browser, stack: Stack, wish: Callable[..., dict[str, Any]]
+) -> None:
+    id = root.api("POST", "channels", wish()).json["id"]
+    assert root.api("POST", f"channels/{id}/balance").json["result"]["code"] == "balance_not_told"
+    changed = root.api("POST", f"channels/{id}", {"balance_from": "billing"})
+    assert changed.status == 200, changed.text
+    stack.simulator.settings(limit_usd=3)
+    root.visit(BASE + f"channels.cgi/{id}")
+    page = root.submit("/balance")
+    assert "The balance is up to date." in page.text and "3 USD" in page.text
+    assert root.api("GET", f"channels/{id}").json["balance_usd"] == "3"
+    wrong = root.api("POST", f"channels/{id}", {"balance_from": "nowhere"})
+    assert wrong.status == 422
+
+
+def test_whether_it_may_be_disabled_by_itself(
+    root: Browser, stack: Stack, wish: Callable[..., dict[str, Any]]
+) -> None:
+    id = root.api("POST", "channels", wish()).json["id"]
+    assert root.api("GET", f"channels/{id}").json["auto_disable"] is True
+    assert root.api("POST", f"channels/{id}", {"auto_disable": False}).status == 200
+    assert root.api("GET", f"channels/{id}").json["auto_disable"] is False
+    root.visit(BASE + f"channels.cgi/{id}")
+    assert root.submit(f"channels.cgi/{id}", auto_disable="1").status == 200
+    assert root.api("GET", f"channels/{id}").json["auto_disable"] is True
+    assert root.api("POST", f"channels/{id}", {"tag": "x"}).status == 200
+    assert root.api("GET", f"channels/{id}").json["auto_disable"] is True
+
+
 def test_what_was_saved_just_now_is_tested(
     root: Browser, wish: Callable[..., dict[str, Any]]
 ) -> None:

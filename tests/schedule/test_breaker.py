@@ -125,6 +125,27 @@ def test_a_killed_prober_costs_one_period(stack: Stack, lanes: Lanes) -> None:
     stack.site.wait_clean()
 
 
+def test_the_database_knows_what_the_node_lets_rest(stack: Stack, lanes: Lanes) -> None:
+    """For the console: written when it changes, and gone when the breaker has closed."""
+
+    def noted() -> list[list[str]]:
+        return stack.site.main_sql(
+            "SELECT model, state, until_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE"
+            f" FROM breaker_states WHERE channel_id = {lanes.channels[0]}"
+        )
+
+    open_it(lanes)
+    eventually("it is noted", lambda: noted() == [[lanes.model, "open", "1"]], 30)
+    lanes.behave(0, "ok", p=7, c=3)
+
+    def closed() -> bool:
+        is_ok(lanes.account.chat(lanes.model))
+        return lanes.breaker(0) is None
+
+    eventually("a probe closes it", closed, 30, every=0.1)
+    eventually("and that is noted", lambda: noted() == [], 30)
+
+
 def test_a_reload_keeps_what_is_known(stack: Stack, lanes: Lanes) -> None:
     open_it(lanes)
     stack.gateway.reload()

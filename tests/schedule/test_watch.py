@@ -179,6 +179,59 @@ def test_one_node_makes_the_rounds(stack: Stack, lanes: Lanes) -> None:
             assert stack.site.main_sql(owner) == [["watcher"]]
 
 
+def asks_for_balance(lanes: Lanes, number: int) -> None:
+    lanes.stack.site.main_sql(
+        f"UPDATE channels SET balance_from = 'billing' WHERE id = {lanes.channels[number]}"
+    )
+    lanes.stack.site.main_sql("UPDATE routing_version SET version = version + 1")
+
+
+def test_balances_are_told_and_an_empty_one_disables(stack: Stack, lanes: Lanes) -> None:
+    lanes.add(priority=5)
+    lanes.add(priority=1)
+    asks_for_balance(lanes, 0)
+    lanes.ready()
+    first, second = map(str, lanes.channels)
+    stack.simulator.settings(limit_usd=20, used_cents=1250.5)
+    told = stack.site.ctl("channel", "balance", first)
+    assert told["balance_usd"] == "7.495000"
+    assert result_of(lanes, 0)["balance_usd"] == "7.495"
+    refused = stack.site.run_ctl("channel", "balance", second)
+    assert refused.returncode == 1 and "balance_not_told" in refused.stdout
+    assert stack.site.run_ctl("channel", "balance").returncode == 2
+    # By hand for all, then on a schedule.
+    stack.simulator.settings(used_cents=500)
+    stack.site.ctl("channel", "balance", "--all")
+    eventually("it is read", lambda: result_of(lanes, 0)["balance_usd"] == "15", 30)
+    stack.simulator.settings(used_cents=2000)
+    with stack.gateway.with_settings(balance__every="300ms", channel_test__every="300ms"):
+        eventually("it is disabled", lambda: lanes.status(0) == "auto_disabled", 30)
+        assert "used up" in result_of(lanes, 0)["status_reason"]
+        # It works, and would be disabled again at once.
+        rounds(lanes)
+        assert lanes.status(0) == "auto_disabled" and lanes.status(1) == "enabled"
+        stack.simulator.settings(used_cents=1999)
+        eventually("it is enabled", lambda: lanes.status(0) == "enabled", 30)
+    assert lanes.keys[0] not in str(stack.site.main_sql("SELECT * FROM audit_log"))
+
+
+def test_all_are_tested_when_somebody_asks(stack: Stack, lanes: Lanes) -> None:
+    """Whatever the schedule says; the list shows what came of it."""
+    lanes.add(priority=5)
+    lanes.add(priority=1)
+    lanes.ready()
+    lanes.behave(0, "unauthorized")
+    with stack.gateway.with_settings(channel_test__mode="off"):
+        stack.site.ctl("channel", "test", "--all")
+        eventually("it is disabled", lambda: lanes.status(0) == "auto_disabled", 30)
+        eventually("the other is tested", lambda: result_of(lanes, 1)["tested_at"], 30)
+        lanes.behave(0, "ok", p=7, c=3)
+        stack.site.ctl("channel", "test", "--all")
+        eventually("it is enabled", lambda: lanes.status(0) == "enabled", 30)
+    rows = {row["id"]: row for row in stack.site.ctl("channel", "list")}
+    assert [rows[id]["test_code"] for id in lanes.channels] == ["", ""]
+
+
 @pytest.mark.parametrize(
     "scenario", ["not-found", "bad-request", "unprocessable", "content-filter", "fail"]
 )

@@ -9,7 +9,8 @@ GET  /_sim/problems                     breaches of HTTP or of the dialect's tra
 POST /_sim/behaviour                    {"model": NAME | "*" | "KEY/MODEL", "scenario": ...,
                                          "params", "text", "headers", "recorded"}
 POST /_sim/step                         {"model": NAME, "count": 1}: by-hand or held goes on
-POST /_sim/settings                     {"keys": [...], "refuse_chunked": bool, "strict": bool}
+POST /_sim/settings                     {"keys": [...], "refuse_chunked": bool, "strict": bool,
+                                         "limit_usd", "used_cents"}: of /dashboard/billing/
 POST /_sim/recorded/ID[?model=NAME]     serves that recorded exchange (to one model, or to all)
 """
 
@@ -53,6 +54,8 @@ async def answer(state: State, request: Request) -> Any:
     elif name == "settings":
         if "keys" in posted:
             state.keys = set(posted["keys"])
+        state.limit_usd = posted.get("limit_usd", state.limit_usd)
+        state.used_cents = posted.get("used_cents", state.used_cents)
         state.strict = bool(posted.get("strict", state.strict))
         state.refuse_chunked = bool(posted.get("refuse_chunked", state.refuse_chunked))
     elif name == "recorded" and len(parts) == 2:

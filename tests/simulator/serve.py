@@ -113,6 +113,9 @@ async def route(state: State, sink: Sink, request: Request) -> None:
         await sink.start(200, JSON, length=len(body))
         await sink.send(body)
         return
+    if "/dashboard/billing/" in request.path and request.method == "GET":
+        await tell_balance(state, sink, request)
+        return
     if not request.path.endswith("/chat/completions"):
         raise Refusal(404, f"Unknown request URL: {request.method} {request.path}.", code=None)
     if request.method != "POST":
@@ -126,6 +129,17 @@ async def route(state: State, sink: Sink, request: Request) -> None:
     if state.strict:
         chat_check.check_strict(parsed)
     await play(state, sink, behaviour, parsed)
+
+
+async def tell_balance(state: State, sink: Sink, request: Request) -> None:
+    """The account of all keys, as gateways in OpenAI's dialect tell of it."""
+    value: dict[str, Any] = {"object": "list", "total_usage": state.used_cents}
+    if request.path.endswith("/subscription"):
+        value = {"object": "billing_subscription", "has_payment_method": True}
+        value |= {"hard_limit_usd": state.limit_usd}
+    body = encode(value)
+    await sink.start(200, JSON, length=len(body))
+    await sink.send(body)
 
 
 async def route_messages(state: State, sink: Sink, request: Request) -> None:

@@ -69,6 +69,8 @@ class State:
     recorded_dir: Path | None = None
     refuse_chunked: bool = True
     strict: bool = False
+    limit_usd: float = 10
+    used_cents: float = 0
     behaviours: dict[str, Behaviour] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -86,6 +88,7 @@ class State:
         self.keys = set(self.default_keys)
         self.refuse_chunked = True
         self.strict = False
+        self.limit_usd, self.used_cents = 10, 0
 
     def add(self, request: Request, connection: Connection) -> Seen:
         self.numbers += 1

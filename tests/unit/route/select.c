@@ -10,9 +10,7 @@
 #define TRIED(id, at, heavy) {IS(id, at, heavy), .native = true, .tried = true}
 #define OUT(id, at, heavy) {IS(id, at, heavy), .native = true, .excluded = true}
 #define FOREIGN(id, at, heavy) {IS(id, at, heavy)}
-#define PENALISED(id, at, heavy) {IS(id, at, heavy), .native = true, .penalised = true}
 #define ROOM(id, at, left) {IS(id, at, 1), .native = true, .room = (left)}
-#define LAST(id, at, left) {IS(id, at, 1), .native = true, .room = (left), .served_last = true}
 
 static bool choose(const struct tg_candidate *candidates, size_t count, int failed, uint32_t draw,
                    struct tg_selection *ret)
@@ -172,32 +170,6 @@ static void a_million_draws_follow_the_weights(void **state)
     assert_int_equal(hits[3], 0);
 }
 
-static void a_penalty_works_on_equal_and_on_zero_weights(void **state)
-{
-    static const struct {
-        struct tg_candidate candidates[2];
-        int64_t first; /* of 17,000 */
-    } cases[] = {
-        {{PENALISED(1, 1, 1), C(2, 1, 1)}, 7000},
-        {{PENALISED(1, 1, 0), C(2, 1, 0)}, 7000},
-        {{PENALISED(1, 1, 3), PENALISED(2, 1, 3)}, 8500},
-        {{PENALISED(1, 1, 100), C(2, 1, 100)}, 7000},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
-        int64_t hits = 0;
-
-        for (uint64_t n = 0; n < 17000; n++) {
-            struct tg_selection got;
-
-            assert_true(choose(cases[i].candidates, 2, 0, (uint32_t)((n << 32) / 17000), &got));
-            hits += got.index == 0;
-        }
-        assert_in_range(hits - cases[i].first + 2, 0, 4);
-    }
-}
-
 static void free_room_is_spent_first(void **state)
 {
     static const struct {
@@ -207,10 +179,6 @@ static void free_room_is_spent_first(void **state)
     } cases[] = {
         {{C(1, 5, 1000), ROOM(2, 5, 10), ROOM(3, 5, 300)}, 3, 3},
         {{C(1, 5, 1), C(2, 5, 1)}, 2, 0},
-        /* inside a tenth the session's last provider wins, beyond it does not */
-        {{ROOM(1, 5, 1000), LAST(2, 5, 900), C(3, 5, 1)}, 3, 2},
-        {{ROOM(1, 5, 1000), LAST(2, 5, 899), C(3, 5, 1)}, 3, 1},
-        {{ROOM(1, 5, 1000), LAST(2, 5, 0), C(3, 5, 1)}, 3, 1},
         /* untried ones first, and never past the tier */
         {{{IS(1, 5, 1), .room = 1000, .tried = true}, C(2, 5, 1), C(3, 5, 0)}, 3, 2},
         {{C(1, 5, 1), ROOM(2, 4, 1000)}, 2, 1},
@@ -328,7 +296,6 @@ int main(void)
         cmocka_unit_test(draws_follow_the_weights),
         cmocka_unit_test(a_zero_weight_is_a_last_resort),
         cmocka_unit_test(a_million_draws_follow_the_weights),
-        cmocka_unit_test(a_penalty_works_on_equal_and_on_zero_weights),
         cmocka_unit_test(free_room_is_spent_first),
         cmocka_unit_test(every_small_world_is_chosen_from_by_the_rules),
     };
