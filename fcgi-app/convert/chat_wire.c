@@ -3,6 +3,7 @@
 #include "fcgi-app/convert/chat_edges.h"
 #include "fcgi-app/convert/hub.h"
 
+#include <string.h>
 #include <strings.h>
 
 /* Clients of Chat show a failed tool as text, models read it there. */
@@ -39,6 +40,13 @@ static void finish_parts(const struct tg_convert *context, struct tg_json *conte
     }
 }
 
+/* Google's models want the signature of a call back where they gave it, and speak Chat too; others
+ * may refuse a key that they do not know. */
+static bool takes_signatures(const struct tg_convert *context)
+{
+    return strstr(context->upstream_model, "gemini") != NULL;
+}
+
 static void finish_message(const struct tg_convert *context, struct tg_json *message)
 {
     static const char *const foreign[] = {"reasoning_content", "reasoning_details"};
@@ -54,7 +62,8 @@ static void finish_message(const struct tg_convert *context, struct tg_json *mes
         tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "REASONING_DROPPED", "messages", "");
     }
     for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
-        tg_json_remove(tg_json_element(calls, i), "extra_content");
+        if (!takes_signatures(context))
+            tg_json_remove(tg_json_element(calls, i), "extra_content");
     if (content != NULL)
         finish_parts(context, content);
 }

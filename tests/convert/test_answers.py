@@ -123,39 +123,11 @@ def test_content_in_parts_is_thinking_and_text() -> None:
               for part in PARTS]  # fmt: skip
     chunks.append({"id": "x", "choices": [{"delta": {"content": ""}, "finish_reason": "stop"}]})
     said = tool.stream("messages", "chat", chunks, "done")
-    thinking, text = fold_messages(said["events"])["content"]
+    thinking, text = tool.fold_messages(said["events"])["content"]
     assert (thinking["thinking"], text) == ("first this", {"type": "text", "text": "Hello"})
 
 
 # --- fold(stream(x)) == answer(x) -----------------------------------------------------------------
-
-
-def parsed(text: str) -> Any:
-    return json.loads(text) if text.strip() else {}
-
-
-def fold_messages(events: list[tool.Case]) -> tool.Case:
-    """What a client of Messages has gathered at the end."""
-    blocks: list[tool.Case] = []
-    raw: dict[int, str] = {}
-    message: tool.Case = {}
-    for event in events:
-        if event["type"] == "message_start":
-            message = event["message"]
-        elif event["type"] == "content_block_start":
-            blocks.append(dict(event["content_block"]))
-        elif event["type"] == "content_block_delta":
-            delta, block = event["delta"], blocks[event["index"]]
-            if delta["type"] == "input_json_delta":
-                raw[event["index"]] = raw.get(event["index"], "") + delta["partial_json"]
-            else:
-                key = delta["type"].removesuffix("_delta")
-                block[key] = block.get(key, "") + delta[key]
-        elif event["type"] == "message_delta":
-            message = {**message, **event["delta"], "usage": event["usage"]}
-    for index, text in raw.items():
-        blocks[index]["input"] = parsed(text)
-    return {**message, "content": blocks}
 
 
 def as_stream(answer: tool.Case) -> list[tool.Case]:
@@ -206,4 +178,4 @@ def test_a_folded_stream_is_the_answer() -> None:
         [{"do": "stream", **way, "end": "done", "events": as_stream(body)} for body in answers]
     )
     for body, one, other in zip(answers, whole, folded, strict=True):
-        assert fold_messages(other["events"]) == one["body"], json.dumps(body)
+        assert tool.fold_messages(other["events"]) == one["body"], json.dumps(body)

@@ -132,6 +132,31 @@ def test_fr80_no_signature_is_made_up() -> None:
     assert sent == [{"type": "thinking", "thinking": "real", "signature": "c2lnLTE="}]
 
 
+SIGNED = {"extra_content": {"google": {"thought_signature": "c2lnLTE="}}}
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_fr81_geminis_signature_comes_back_on_its_call(streamed: bool) -> None:
+    calls = [{**piece("a", "f", "{}"), **SIGNED}, piece("b", "f", "{}")]
+    if streamed:
+        numbered = [{**call, "index": at} for at, call in enumerate(calls)]
+        chunks = [chunk({"tool_calls": numbered}), chunk({}, "tool_calls")]
+        message = tool.fold_messages(tool.stream("messages", "chat", chunks, "done")["events"])
+    else:
+        choice = {"message": {"content": None, "tool_calls": calls}, "finish_reason": "stop"}
+        message = tool.answer("messages", "chat", {"id": "x", "choices": [choice]})["body"]
+    content, stop = message["content"], message["stop_reason"]
+    kinds = [block["type"] for block in content]
+    assert (kinds, stop) == (["redacted_thinking", "tool_use", "tool_use"], "tool_use")
+    results = [{"type": "tool_result", "tool_use_id": id_, "content": "r"} for id_ in "ab"]
+    turns = [USER, {"role": "assistant", "content": content}, {"role": "user", "content": results}]
+    for model, wanted in (("gemini-3-pro", [SIGNED, {}]), ("gpt-x", [{}, {}])):
+        said = tool.request("messages", "chat", {"max_tokens": 9, "messages": turns}, model)
+        sent = said["body"]["messages"][1]["tool_calls"]
+        assert [{k: v for k, v in call.items() if k == "extra_content"} for call in sent] == wanted
+        assert "c2lnLTE=" not in json.dumps(said["body"]).replace(json.dumps(wanted[0])[1:-1], "")
+
+
 def raw(case: str) -> str:
     done = subprocess.run(
         [build_tree() / "convert-tool"], input=case + "\n", capture_output=True, text=True

@@ -78,3 +78,31 @@ def plain_events(output: list[Any]) -> tuple[list[Case], str]:
 
 def plain_input(events: list[Any]) -> list[Case]:
     return [event["data"] if "event" in event else event for event in events if event != "[DONE]"]
+
+
+def parsed(text: str) -> Any:
+    return json.loads(text) if text.strip() else {}
+
+
+def fold_messages(events: list[Case]) -> Case:
+    """What a client of Messages has gathered at the end."""
+    blocks: list[Case] = []
+    raw: dict[int, str] = {}
+    message: Case = {}
+    for event in events:
+        if event["type"] == "message_start":
+            message = event["message"]
+        elif event["type"] == "content_block_start":
+            blocks.append(dict(event["content_block"]))
+        elif event["type"] == "content_block_delta":
+            delta, block = event["delta"], blocks[event["index"]]
+            if delta["type"] == "input_json_delta":
+                raw[event["index"]] = raw.get(event["index"], "") + delta["partial_json"]
+            else:
+                key = delta["type"].removesuffix("_delta")
+                block[key] = block.get(key, "") + delta[key]
+        elif event["type"] == "message_delta":
+            message = {**message, **event["delta"], "usage": event["usage"]}
+    for index, text in raw.items():
+        blocks[index]["input"] = parsed(text)
+    return {**message, "content": blocks}
