@@ -1,5 +1,7 @@
 #include "fcgi-app/convert/envelope.h"
 
+#include "common/json/lex.h"
+
 #include <string.h>
 
 static const char *const origins[TG_ORIGIN__COUNT] = {
@@ -51,6 +53,20 @@ void tg_envelope_wrap(enum tg_origin origin, struct tg_span payload, struct tg_b
     encode(payload, out);
 }
 
+/* Every payload is text: what is none was not wrapped here, and must not reach a JSON string. */
+static bool is_text(const char *at, size_t len)
+{
+    while (len > 0) {
+        size_t step = tg_utf8_len(at, len);
+
+        if (step == 0)
+            return false;
+        at += step;
+        len -= step;
+    }
+    return true;
+}
+
 bool tg_envelope_unwrap(struct tg_span text, enum tg_origin *ret_origin, struct tg_buf *out)
 {
     for (int i = 0; i < TG_ORIGIN__COUNT; i++) {
@@ -61,6 +77,10 @@ bool tg_envelope_unwrap(struct tg_span text, enum tg_origin *ret_origin, struct 
             continue;
         if (decode((struct tg_span){text.ptr + head, text.len - head}, out)) {
             *ret_origin = (enum tg_origin)i;
+            if (is_text(tg_buf_text(out) + before, out->len - before))
+                return true;
+            out->len = before;
+            *ret_origin = TG_ORIGIN_NONE;
             return true;
         }
         out->len = before;

@@ -22,7 +22,8 @@ enum tg_origin {
 /* Behind what <out> holds. */
 void tg_envelope_wrap(enum tg_origin origin, struct tg_span payload, struct tg_buf *out)
     non_null(3);
-/* False: no envelope, a native payload. The payload goes behind what <out> holds. */
+/* False: no envelope, a native payload. The payload goes behind what <out> holds;
+ * one that is no text is left out, and is of no origin. */
 bool tg_envelope_unwrap(struct tg_span text, enum tg_origin *ret_origin, struct tg_buf *out)
     must_check non_null(2, 3);
 
