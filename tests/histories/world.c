@@ -328,7 +328,7 @@ static void reset_books(void)
         "ledger_entry", "ledger_day", "ledger_reject", "ledger_rebuild", "ledger_doubt",
         "ledger_lapse", "credits", "adjustments", "offline_hold",
         "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node", "plans",
-        "plan_resets"};
+        "plan_resets", "ledger_worker_end"};
     static const char *const logs[] = {"request_log", "request_detail", "usage_hourly",
                                        "log_applied"};
 
