@@ -8,6 +8,7 @@ nobase_dist_pkgdata_DATA += \
 	sql/main/202611302002_ledger_codes.sql \
 	sql/main/202611302340_ledger_doubts.sql \
 	sql/main/202612010051_ledger_plan_resets.sql \
+	sql/main/202612010052_ledger_worker_end.sql \
 	sql/main/202611301940_console_tables.sql \
 	sql/main/202611301950_price_facts.sql \
 	sql/main/202611301951_price_group_deposit.sql \

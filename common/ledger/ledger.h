@@ -89,9 +89,8 @@ enum tg_ledger_answer tg_ledger_extend(struct tg_ledger *ledger, const struct tg
                                        int64_t deadline_at_us, struct tg_error *err) must_check
     non_null(1, 2);
 
-/* Ends a request, or applies a credit, an adjustment or a plan's next period: the one way money
- * moves for good. Never fails for lack of money. OK and ENDED both mean: known, nothing more to
- * do. */
+/* Ends a request, or applies another kind of entry: the one way money moves for good. Never fails
+ * for lack of money. OK and ENDED both mean: known, nothing more to do. */
 enum tg_ledger_answer tg_ledger_settle(struct tg_ledger *ledger, const struct tg_entry *entry,
                                        int64_t deadline_at_us, struct tg_error *err) must_check
     non_null(1, 2);

@@ -11,11 +11,11 @@ enum { ROUND = 200, SECOND_US = 1000000 };
 /* A zone that this machine does not know must not stop a plan for ever. */
 static enum tg_class load_zone(const char *name, struct tg_zone **ret, struct tg_error *err)
 {
-    enum tg_class class = tg_zone_load(name, ret, err);
+    struct tg_error why;
 
-    if (class == TG_OK)
+    if (tg_zone_load(name, ret, &why) == TG_OK)
         return TG_OK;
-    tg_log_error(TG_LOG_ERROR, "resets", err);
+    tg_log_error(TG_LOG_ERROR, "resets", &why);
     return tg_zone_load("UTC", ret, err);
 }
 

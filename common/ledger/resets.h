@@ -11,6 +11,6 @@
 
 #include "common/sql/db.h"
 
-enum tg_class tg_resets_round(struct tg_db *db, struct tg_error *err) must_check non_null(1, 2);
+enum tg_class tg_resets_round(struct tg_db *db, struct tg_error *err) must_check non_null(1);
 
 #endif

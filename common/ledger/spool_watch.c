@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUND_LINES = 2000, RIPE_US = 2000000, WORKERS_KEPT = 256 };
+enum { ROUND_LINES = 2000, RIPE_US = 2000000 };
 
 struct place {
     char *path;
@@ -33,8 +33,6 @@ struct tg_spool_watch {
     size_t count;
     int64_t ripe_us;
     bool backlog;
-    int64_t in_order[WORKERS_KEPT]; /* workers that ended so, the newest of them */
-    size_t in_order_count;
 };
 
 struct tg_spool_watch *tg_spool_watch_new(const char *folder, const char *node)
@@ -211,16 +209,15 @@ static enum tg_class replay_lines(const struct tg_spool_watch *watch, struct pla
 }
 
 /* Everything in it is known and nobody writes to it any more. */
-static enum tg_class be_done_with(struct tg_spool_watch *watch, struct place *place,
-                                  const struct tg_spool_file *file,
+static enum tg_class be_done_with(const struct tg_spool_watch *watch, struct place *place,
                                   const struct tg_replay *replay)
 {
     enum tg_class class = note_missing(watch, place, place->lines, replay);
 
+    if (class == TG_OK && place->in_order)
+        class = tg_worker_end_note(replay->db, watch->node, place->worker, replay->err);
     if (class != TG_OK)
         return class;
-    if (place->in_order)
-        watch->in_order[watch->in_order_count++ % WORKERS_KEPT] = file->worker;
     (void)unlink(place->path);
     place->listed = false;
     return TG_OK;
@@ -253,7 +250,7 @@ static enum tg_class replay_file(struct tg_spool_watch *watch, struct place *pla
         if (seen.torn > 0)
             tg_log(TG_LOG_WARNING, "spool", "%s held %" PRId64 " torn lines", place->path,
                    seen.torn);
-        class = be_done_with(watch, place, file, replay);
+        class = be_done_with(watch, place, replay);
     }
     tg_arena_free(lines.arena);
     return class;
@@ -291,14 +288,6 @@ enum tg_class tg_spool_watch_round(struct tg_spool_watch *watch, const struct tg
 bool tg_spool_watch_has_backlog(const struct tg_spool_watch *watch)
 {
     return watch->backlog;
-}
-
-bool tg_spool_watch_ended_in_order(const struct tg_spool_watch *watch, int64_t worker)
-{
-    for (size_t i = 0; i < TG_MIN(watch->in_order_count, (size_t)WORKERS_KEPT); i++)
-        if (watch->in_order[i] == worker)
-            return true;
-    return false;
 }
 
 /* A file of a dead worker goes as soon as its lines are known: none left means done. */

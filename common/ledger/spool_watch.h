@@ -4,7 +4,8 @@
  * for in every round until it is. Lines of a file that is being written are told again only when
  * they were there already two seconds ago, since the worker settles each right after writing it.
  * A file goes when every line in it is known and its writer has moved on or died. Lines that are
- * missing by the numbers of the others, or by the file's own count, are noted (store/doubt.h).
+ * missing by the numbers of the others, or by the file's own count, are noted (store/doubt.h), and
+ * so is a worker that said at its end that every request of it has its line.
  *
  * Source   LEDGER "Replay", AMENDMENTS L2, L13.
  * Threads  one owner.  Blocks  on the disk, Redis and MySQL.
@@ -31,9 +32,6 @@ bool tg_spool_watch_has_backlog(const struct tg_spool_watch *watch) non_null(1);
 /* May holds of <worker> be ended with what they had earned? Its process is dead and every line it
  * wrote is known. */
 bool tg_spool_watch_is_done_with(const struct tg_spool_watch *watch, int64_t worker) must_check
-    non_null(1);
-/* It is dead, and said before that every request of it has its line. (What this watch has read.) */
-bool tg_spool_watch_ended_in_order(const struct tg_spool_watch *watch, int64_t worker) must_check
     non_null(1);
 
 #endif

@@ -118,10 +118,13 @@ static enum tg_class note_unsettled(const struct tg_sweep *sweep, const struct t
                                    .request_id = hold->request_id,
                                    .detail = "its worker ended in order and left it open"};
 
-    if (strcmp(hold->node, sweep->node) != 0 ||
-        !tg_spool_watch_ended_in_order(sweep->watch, hold->worker))
-        return TG_OK;
-    return tg_doubt_note(sweep->replay->db, &doubt, sweep->replay->err);
+    bool in_order = false;
+    enum tg_class class = tg_worker_end_known(sweep->replay->db, hold->node, hold->worker,
+                                              &in_order, sweep->replay->err);
+
+    if (class == TG_OK && in_order)
+        class = tg_doubt_note(sweep->replay->db, &doubt, sweep->replay->err);
+    return class;
 }
 
 enum tg_class tg_sweep_shard(const struct tg_sweep *sweep, int shard, int64_t epoch,

@@ -106,12 +106,42 @@ enum tg_class tg_lapse_earned(struct tg_db *db, const struct tg_id *ids, size_t 
     return class;
 }
 
-enum tg_class tg_lapse_trim(struct tg_db *db, struct tg_error *err)
+enum tg_class tg_worker_end_note(struct tg_db *db, const char *node, int64_t worker,
+                                 struct tg_error *err)
+{
+    static const char sql[] =
+        "INSERT INTO ledger_worker_end (node, worker) VALUES (?, ?)"
+        " ON DUPLICATE KEY UPDATE ledger_worker_end.worker = ledger_worker_end.worker";
+    const struct tg_db_value values[] = {TG_DB_S(node), TG_DB_I(worker)};
+
+    return tg_db_run(db, sql, values, 2, err);
+}
+
+enum tg_class tg_worker_end_known(struct tg_db *db, const char *node, int64_t worker, bool *ret,
+                                  struct tg_error *err)
+{
+    static const char sql[] = "SELECT 1 FROM ledger_worker_end WHERE node = ? AND worker = ?";
+    const struct tg_db_value values[] = {TG_DB_S(node), TG_DB_I(worker)};
+    struct tg_db_rows *rows;
+    enum tg_class class = tg_db_select(db, sql, values, 2, &rows);
+
+    if (class != TG_OK)
+        return tg_store_failed(db, class, err);
+    *ret = tg_db_next(rows);
+    tg_db_rows_free(rows);
+    return TG_OK;
+}
+
+enum tg_class tg_doubt_trim(struct tg_db *db, struct tg_error *err)
 {
     enum { PIECE = 5000 };
-    static const char sql[] =
-        "DELETE FROM ledger_lapse WHERE at < NOW(6) - INTERVAL 35 DAY LIMIT ?";
+    static const char *const steps[] = {
+        "DELETE FROM ledger_lapse WHERE at < NOW(6) - INTERVAL 35 DAY LIMIT ?",
+        "DELETE FROM ledger_worker_end WHERE at < NOW(6) - INTERVAL 35 DAY LIMIT ?"};
     const struct tg_db_value values[] = {TG_DB_I(PIECE)};
+    enum tg_class class = TG_OK;
 
-    return tg_db_run(db, sql, values, 1, err);
+    for (size_t i = 0; class == TG_OK && i < TG_COUNT_OF(steps); i++)
+        class = tg_db_run(db, steps[i], values, 1, err);
+    return class;
 }

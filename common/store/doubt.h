@@ -4,7 +4,8 @@
  *   unsettled  a worker ended in order, and left a request without an end
  *
  * Noted once, however often they are seen; they count until they are accepted. Beside them:
- * what a request had earned when it lapsed (ledger_lapse), to be compared with its end.
+ * what a request had earned when it lapsed (ledger_lapse), to be compared with its end, and which
+ * workers ended in order (ledger_worker_end): a daemon that starts anew must still know it.
  *
  * Threads  one per connection.  Blocks  on MySQL.
  */
@@ -40,7 +41,14 @@ enum tg_class tg_lapse_note(struct tg_db *db, const struct tg_id *request_id,
 /* Fills ret[i] for the requests that lapsed, and leaves the others alone. */
 enum tg_class tg_lapse_earned(struct tg_db *db, const struct tg_id *ids, size_t count,
                               int64_t *ret, struct tg_error *err) must_check non_null(1, 2, 4);
-/* Drops what is older than entries are kept. */
-enum tg_class tg_lapse_trim(struct tg_db *db, struct tg_error *err) must_check non_null(1);
+
+/* Noted before the last trace of the worker goes. */
+enum tg_class tg_worker_end_note(struct tg_db *db, const char *node, int64_t worker,
+                                 struct tg_error *err) must_check non_null(1, 2);
+enum tg_class tg_worker_end_known(struct tg_db *db, const char *node, int64_t worker, bool *ret,
+                                  struct tg_error *err) must_check non_null(1, 2, 4);
+
+/* Drops what is older than entries are kept: lapses, ends of workers. */
+enum tg_class tg_doubt_trim(struct tg_db *db, struct tg_error *err) must_check non_null(1);
 
 #endif

@@ -33,7 +33,7 @@ static enum tg_class keep_main(struct tg_db *db, struct tg_error *err)
     if (class == TG_OK)
         class = tg_idempotent_trim(db, err);
     if (class == TG_OK)
-        class = tg_lapse_trim(db, err);
+        class = tg_doubt_trim(db, err);
     if (days > 0)
         tg_log(TG_LOG_INFO, "jobs", "%d days of entries were folded into ledger_day", days);
     return class;

@@ -1,9 +1,11 @@
 #include "tests/histories/acts.h"
 
+#include "tests/histories/seam.h"
 #include "tests/histories/truth.h"
 
 #include "common/base/clock.h"
 #include "common/ledger/rebuild.h"
+#include "common/ledger/resets.h"
 #include "common/ledger/spool.h"
 #include "common/ledger/sweep.h"
 #include "common/store/log_batch.h"
@@ -187,6 +189,17 @@ void act_adjust(struct actor *actor)
         push(actor->process, &entry);
 }
 
+/* The plan's period is over: a row, which the replay tells. */
+void act_period(struct actor *actor)
+{
+    static const char sql[] = "UPDATE subscriptions SET period_end_at = NOW(6)";
+    struct tg_db *db = take_db(actor->process);
+
+    if (tg_db_run(db, sql, NULL, 0, NULL) == TG_OK && tg_resets_round(db, NULL) == TG_OK)
+        note("the plan's period is over");
+    tg_db_release(db);
+}
+
 /* ---- daemons */
 
 struct links {
@@ -261,6 +274,17 @@ static void trim(struct links *links, struct process *process)
     memcpy(process->trim_to, cursor->stream_id, sizeof process->trim_to);
     process->trim_at_us = tg_now_us();
     process->trim_epoch = cursor->epoch;
+}
+
+void lose_lock(struct actor *actor)
+{
+    for (int i = 0; i < LINKS_MOST; i++)
+        if (actor->dbs[i] != NULL)
+            seam_forget_locks(actor->dbs[i]);
+    actor->still = dice(60);
+    note("a rebuild has lost its lock");
+    actor_add("rebuild", act_rebuild,
+              &world.daemons[actor->process == &world.daemons[0] ? 1 : 0], 1);
 }
 
 enum work { APPLY, REBUILD, TRIM };

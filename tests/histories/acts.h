@@ -10,6 +10,9 @@
 
 void act_request(struct actor *actor); /* a: number of the request */
 void act_credit(struct actor *actor);
+/* A rebuild stands still, its connection breaks, and another daemon begins one. */
+void lose_lock(struct actor *actor);
+void act_period(struct actor *actor);
 void act_adjust(struct actor *actor);
 void act_apply(struct actor *actor);
 void act_replay(struct actor *actor);

@@ -22,4 +22,4 @@ histories_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=tg_now_us -Wl,--wrap=tg_unix_us \
 	-Wl,--wrap=tg_db_begin -Wl,--wrap=tg_db_commit -Wl,--wrap=tg_db_rollback \
 	-Wl,--wrap=tg_db_error -Wl,--wrap=tg_shard_lapse -Wl,--wrap=tg_spool_watch_is_done_with \
 	-Wl,--wrap=tg_journal_lock -Wl,--wrap=tg_journal_apply -Wl,--wrap=tg_pending_entries \
-	-Wl,--wrap=tg_shard_journal_tail
+	-Wl,--wrap=tg_shard_journal_tail -Wl,--wrap=tg_run_to_answer

@@ -42,7 +42,6 @@ static void kill_one(void)
     process_start(one);
 }
 
-/* A rebuild stands still, its connection breaks, and another daemon begins one. */
 static void lose_a_lock(void)
 {
     for (size_t i = 0; i < world.actor_count; i++) {
@@ -50,13 +49,7 @@ static void lose_a_lock(void)
 
         if (!actor->began || actor->still > 0)
             continue;
-        for (int j = 0; j < LINKS_MOST; j++)
-            if (actor->dbs[j] != NULL)
-                seam_forget_locks(actor->dbs[j]);
-        actor->still = dice(60);
-        note("a rebuild has lost its lock");
-        actor_add("rebuild", act_rebuild,
-                  &world.daemons[actor->process == &world.daemons[0] ? 1 : 0], 1);
+        lose_lock(actor);
         return;
     }
     actor_add("rebuild", act_rebuild, &world.daemons[dice(DAEMONS)], 1);
@@ -153,8 +146,10 @@ static void step(int number)
         actor_add("request", act_request, &world.workers[dice(NODES)], number);
     else if (what < 105)
         actor_add("credit", act_credit, &world.console, number);
-    else if (what < 115)
+    else if (what < 111)
         actor_add("adjust", act_adjust, &world.console, number);
+    else if (what < 115)
+        actor_add("period", act_period, &world.daemons[dice(DAEMONS)], number);
     else if (what < 140)
         world.calm ? pass_time() : fault();
     else if (what < 154)

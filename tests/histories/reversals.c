@@ -1,6 +1,7 @@
 /* The rules that are put back in C: calls between Tollgate's files, changed at the seam. */
 #include "tests/histories/world.h"
 
+#include "common/ledger/run.h"
 #include "common/ledger/shard.h"
 #include "common/store/journal.h"
 #include "common/store/pending.h"
@@ -69,17 +70,32 @@ SEAM(enum tg_class, tg_journal_apply,
 
     if (!(rebuild ? world.rules.lease : world.rules.applier))
         return __real_tg_journal_apply(db, batch, ret_inserted, err);
-    for (int i = dice(80); i > 0; i--) /* it stands still, then takes the shard as it finds it */
+    /* it stands still, then takes the shard as it finds it */
+    for (int i = dice(rebuild && chance(30) ? 400 : 80); i > 0; i--)
         fiber_yield();
     if (tg_store_cursors(db, cursors, err) != TG_OK)
         return TG_CLASS_DOWN;
     own.epoch = cursors[batch->shard].epoch;
     own.run_id = cursors[batch->shard].run_id;
     own.lock = NULL;
+    /* without a number that only rises, the last to come has its way */
+    const struct tg_journal_renewal back = {.epoch = batch->epoch, .run_id = batch->run_id};
+    if (rebuild && batch->renewal == NULL)
+        own.renewal = &back;
     if (own.epoch != batch->epoch)
         note("a page of epoch %lld is applied in %lld", (long long)batch->epoch,
              (long long)own.epoch);
     return __real_tg_journal_apply(db, &own, ret_inserted, err);
+}
+
+/* Nobody remembers a larger number than the one he is told. */
+SEAM(enum tg_ledger_answer, tg_run_to_answer, (struct tg_run *run, struct tg_outcome *ret))
+{
+    struct tg_cursor cursors[TG_SHARDS];
+
+    if (world.rules.lease && tg_store_cursors(world.main_db, cursors, NULL) == TG_OK)
+        atomic_store(&run->ledger->epochs[SHARD], cursors[SHARD].epoch);
+    return __real_tg_run_to_answer(run, ret);
 }
 
 /* ---- replay */

@@ -19,6 +19,7 @@ static const struct {
     RULE(endsweep),  RULE(latesweep),   RULE(anyfinal),   RULE(applier), RULE(nocreditpush),
     RULE(noextend),  RULE(nowait),      RULE(noepoch),    RULE(drop),    RULE(lease),
     RULE(blindfinish), RULE(eqbegin),   RULE(nodeadline), RULE(somescripts), RULE(nosettle),
+    RULE(giveback),  RULE(fullbill),    RULE(keptholds),
 };
 
 bool rules_put_back(struct rules *rules, const char *name)
@@ -77,6 +78,10 @@ struct change {
 static const struct change changes[] = {
     {NULL, SIZE_MAX, "local time = call('TIME')", clock_text},
     {"settle", SIZE_MAX, "call('XADD', KEYS[5], '*',", "call('XADD', KEYS[5], next_id(),"},
+    {"reset", SIZE_MAX, "call('XADD', KEYS[5], '*',", "call('XADD', KEYS[5], next_id(),"},
+    {"settle", OF(giveback), "period and period ~= plan[3]", "false"},
+    {"settle", OF(fullbill), "'m', format('%d', out)", "'m', charged"},
+    {"reset", OF(keptholds), "out = remain + held - left", "out = remain - left"},
     {"settle", OF(latesweep),
      "if not hold and call('ZSCORE', KEYS[4], id) then return {'ended'} end", late_text},
     {"extend", OF(noextend), "if not hold or hold.lapsed then",

@@ -24,6 +24,9 @@ struct rules {
     bool drop;         /* idle hashes are dropped */
     bool somescripts;  /* only reserve, settle and credit answer "rebuilding" */
     bool lease;        /* two rebuilds at once, without a larger epoch */
+    bool giveback;     /* a settle does not look at the period of the deposit */
+    bool fullbill;     /* it does, but the books hear of the whole bill */
+    bool keptholds;    /* a reset leaves the open deposits of the old period out */
     bool nosettle;     /* a worker leaves one settle out, and its spool line */
 };
 

@@ -1,5 +1,6 @@
 #include "tests/histories/seam.h"
 
+#include "tests/histories/acts.h"
 #include "tests/histories/servers.h"
 #include "tests/histories/world.h"
 
@@ -133,13 +134,47 @@ enum tg_class seam_run(struct tg_kv *kv, const struct tg_kv_script *script,
     return class;
 }
 
+static void stand_still(int moves)
+{
+    for (; moves > 0; moves--)
+        fiber_yield();
+}
+
 /* A process may stand still for long between what it read and what it writes. */
 static void stall(void)
 {
-    if (actor_running() == NULL || world.quiet || !chance(15))
+    if (actor_running() != NULL && !world.quiet && chance(15))
+        stand_still(dice(30));
+}
+
+/* The books are ready, the shard is not on yet: whoever stands still now wakes up in the middle of
+ * another one's work. */
+static void stand_still_before_the_last_step(void)
+{
+    struct actor *actor = actor_running();
+
+    if (actor == NULL || world.quiet || !actor->began || !chance(20))
         return;
-    for (int i = dice(30); i > 0; i--)
-        fiber_yield();
+    world.faults++;
+    lose_lock(actor);
+    actor->still += 200;
+    actor->last_step = true;
+}
+
+/* The shard is off, and MySQL has not heard of it. */
+static void stand_still_behind_the_first_step(void)
+{
+    struct actor *actor = actor_running();
+
+    if (actor == NULL || world.quiet || !actor->began || actor->renewed)
+        return;
+    actor->renewed = true;
+    for (size_t i = 0; i < world.actor_count; i++)
+        if (world.actors[i]->last_step && world.actors[i]->still > 0 && chance(70)) {
+            world.actors[i]->still = dice(5);
+            stand_still(60 + dice(60));
+            return;
+        }
 }
 
 enum fault { NONE, ANSWER_LOST, COMMAND_LOST, LATE };
@@ -164,9 +199,12 @@ SEAM(enum tg_class, tg_kv_run,
       const struct tg_kv_call *call, size_t key_count, const struct tg_kv_reply **ret))
 {
     bool begin = strcmp(script->name, "begin") == 0;
+    bool finish = strcmp(script->name, "finish") == 0;
     enum fault fault;
 
-    if (begin || strcmp(script->name, "finish") == 0 ||
+    if (finish)
+        stand_still_before_the_last_step();
+    if (begin || finish ||
         (actor_running() != NULL && strcmp(actor_running()->what, "replay") == 0))
         stall();
     if (actor_running() != NULL)
@@ -312,6 +350,7 @@ SEAM(enum tg_class, tg_db_begin, (struct tg_db *db, struct tg_error *err))
     enum tg_class class;
 
     stall();
+    stand_still_behind_the_first_step();
     class = is_away(db) ? away(err) : __real_tg_db_begin(db, err);
     in_transaction(class == TG_OK);
     return class;

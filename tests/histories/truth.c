@@ -25,7 +25,7 @@ struct request {
 struct row { /* of ledger_entry */
     struct tg_id id;
     char kind[16];
-    int64_t user_id, token_id, plan_id, amount;
+    int64_t user_id, token_id, plan_id, amount, plan_out, period;
 };
 
 static struct request requests[MOST];
@@ -114,7 +114,8 @@ static struct tg_db_rows *ask(const char *sql)
 static void read_rows(void)
 {
     struct tg_db_rows *answer =
-        ask("SELECT request_id, kind, user_id, token_id, plan_id, amount_quota FROM ledger_entry");
+        ask("SELECT request_id, kind, user_id, token_id, plan_id, amount_quota, plan_quota,"
+            " plan_period FROM ledger_entry");
 
     row_count = 0;
     while (tg_db_next(answer)) {
@@ -127,6 +128,8 @@ static void read_rows(void)
         row->token_id = tg_db_int(answer, 3);
         row->plan_id = tg_db_int(answer, 4);
         row->amount = tg_db_int(answer, 5);
+        row->plan_out = tg_db_int(answer, 6);
+        row->period = tg_db_int(answer, 7);
     }
     tg_db_rows_free(answer);
 }
@@ -152,7 +155,8 @@ static const struct row *find_row(const struct row *list, size_t count, const st
 
 static bool is_request(const struct row *row)
 {
-    return strcmp(row->kind, "credit") != 0 && strcmp(row->kind, "adjust") != 0;
+    return strcmp(row->kind, "credit") != 0 && strcmp(row->kind, "adjust") != 0 &&
+           strcmp(row->kind, "reset") != 0;
 }
 
 /* With "latesweep" the difference has an id of its own. */
@@ -253,6 +257,45 @@ static bool accounts_are_right(void)
     return right;
 }
 
+/* No bill is larger than its deposit here: all of it leaves the period that it is of, or nothing
+ * leaves the one that runs. */
+static bool leaves_its_period(const struct row *row, int64_t running)
+{
+    if (row->plan_out == row->amount)
+        return true;
+    return row->plan_out == 0 && row->period < running;
+}
+
+static bool plan_is_right(void)
+{
+    struct tg_db_rows *answer = ask("SELECT remain_quota, period_number FROM subscriptions");
+    int64_t remain = 0, period = 0, left = 0, resets = 0;
+
+    if (tg_db_next(answer)) {
+        remain = tg_db_int(answer, 0);
+        period = tg_db_int(answer, 1);
+    }
+    tg_db_rows_free(answer);
+    for (size_t i = 0; i < row_count; i++) {
+        const struct row *row = &rows[i];
+
+        left -= row->plan_out;
+        resets += strcmp(row->kind, "reset") == 0;
+        if (row->plan_id != 0 && is_request(row) && row->id.bytes[8] != 129 &&
+            !leaves_its_period(row, period))
+            return wrong("I1: request %s of period %" PRId64 " was charged %" PRId64
+                         ", the plan %" PRId64, text_of(&row->id), row->period, row->amount,
+                         row->plan_out);
+    }
+    if (remain != left)
+        return wrong("I1: the plan has %" PRId64 ", entries say %" PRId64, remain, left);
+    if (remain > PLAN_QUOTA)
+        return wrong("I1: the plan has %" PRId64 " of %d", remain, PLAN_QUOTA);
+    if (resets != period)
+        return wrong("I1: %" PRId64 " entries began %" PRId64 " periods", resets, period);
+    return true;
+}
+
 /* ---- what Redis says, when the shard is on */
 
 static bool redis_is_right(void)
@@ -302,7 +345,7 @@ bool truth_holds(const char **ret_why)
     read_rows();
     count_offline();
     return entries_are_right() && nothing_was_changed() && accounts_are_right() &&
-           redis_is_right();
+           plan_is_right() && redis_is_right();
 }
 
 /* ---- at the end */
@@ -334,6 +377,7 @@ static bool nothing_is_left(void)
     struct tg_db_rows *answer =
         ask("SELECT (SELECT COUNT(*) FROM credits WHERE applied_at IS NULL)"
             " + (SELECT COUNT(*) FROM adjustments WHERE applied_at IS NULL)"
+            " + (SELECT COUNT(*) FROM plan_resets WHERE applied_at IS NULL)"
             " + (SELECT COUNT(*) FROM ledger_reject) + (SELECT COUNT(*) FROM offline_hold)"
             " + (SELECT COUNT(*) FROM offline_entry)"
             " + (SELECT SUM(ABS(offline_quota)) FROM users)"

@@ -1,7 +1,8 @@
 /* truth - what the books must say, and whether they do.
  *
  *   I1 conservation   users, tokens and the plan: first money, credits, adjustments, entries; and
- *                     Redis: balance + holds + what the journal has for the books
+ *                     Redis: balance + holds + what the journal has for the books; a period of
+ *                     the plan gets nothing from the one before it, and pays nothing for it
  *   I2 single end     one entry a request, with the bill that its worker made
  *   I3 no leak        no hold, no spool line, no unapplied row at the end
  *   I4 bound          without a fault nobody goes below zero

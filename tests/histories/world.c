@@ -303,12 +303,32 @@ static void add_user(int index)
         entry, SHARD, user, -BEGIN_QUOTA);
 }
 
+/* In its first period. */
+static void add_plan(void)
+{
+    struct tg_id id = tg_id_new();
+    char text[TG_ID_TEXT];
+
+    tg_id_format(&id, text);
+    sql(world.main_db, "INSERT INTO plans (id, name, quota_per_period, period, duration) VALUES"
+                       " (1, 'plan', %d, '1h', '')", PLAN_QUOTA);
+    sql(world.main_db, "INSERT INTO subscriptions (id, user_id, plan_id, remain_quota,"
+                       " period_number) VALUES (%d, %" PRId64 ", 1, %d, 1)",
+        PLAN_ID, user_of(0), PLAN_QUOTA);
+    sql(world.main_db, "INSERT INTO ledger_entry (request_id, shard, kind, user_id, plan_id,"
+                       " amount_quota, plan_quota, plan_period, batch, at) VALUES"
+                       " (UNHEX(REPLACE('%s', '-', '')), %d, 'reset', %" PRId64 ", %d, %d, %d, 1,"
+                       " '', NOW(6))",
+        text, SHARD, user_of(0), PLAN_ID, -PLAN_QUOTA, -PLAN_QUOTA);
+}
+
 static void reset_books(void)
 {
     static const char *const tables[] = {
         "ledger_entry", "ledger_day", "ledger_reject", "ledger_rebuild", "ledger_doubt",
         "ledger_lapse", "credits", "adjustments", "offline_hold",
-        "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node"};
+        "offline_entry", "log_batch", "users", "tokens", "subscriptions", "node", "plans",
+        "plan_resets", "ledger_worker_end"};
     static const char *const logs[] = {"request_log", "request_detail", "usage_hourly",
                                        "log_applied"};
 
@@ -318,8 +338,7 @@ static void reset_books(void)
         sql(world.log_db, "DELETE FROM %s", logs[i]);
     for (int i = 0; i < USERS; i++)
         add_user(i);
-    sql(world.main_db, "INSERT INTO subscriptions (id, user_id, plan_id, remain_quota) VALUES"
-                       " (%d, %" PRId64 ", 1, %d)", PLAN_ID, user_of(0), BEGIN_PLAN);
+    add_plan();
     sql(world.main_db, "UPDATE ledger_cursor SET stream_id = '0-0', epoch = 1, run_id = '%s'",
         servers_link()->run_id);
 }

@@ -25,7 +25,7 @@ enum {
     BEGIN_QUOTA = 1000,
     BEGIN_REMAIN = 1500,
     PLAN_ID = 9,      /* of the first user */
-    BEGIN_PLAN = 300,
+    PLAN_QUOTA = 300, /* of each of its periods */
     ACTORS_MOST = 20,
     LINKS_MOST = 6,   /* connections an actor has at once */
     LEASE_US = 120000000,
@@ -55,7 +55,8 @@ struct actor {
     struct process *process;
     int64_t a, b, c; /* what the body makes of them */
     bool in_transaction;
-    bool began; /* a rebuild that has switched its shard off */
+    /* a rebuild: has switched its shard off, has told MySQL, has only the last step left */
+    bool began, renewed, last_step;
     int still;  /* moves that it stands still for */
     struct tg_kv *kvs[LINKS_MOST];
     struct tg_db *dbs[LINKS_MOST];

@@ -27,7 +27,7 @@ def credited(stack: Stack, accounts: list[Account]) -> int:
     return int(rows[0][0])
 
 
-def test_forty_at_once(stack: Stack) -> None:
+def test_fr38_forty_at_once(stack: Stack) -> None:
     accounts = [stack.account("1"), stack.account("1")]
     code = make(stack)
     with ThreadPoolExecutor(8) as pool:

@@ -18,8 +18,8 @@ SOURCE = Path(__file__).resolve().parents[3]
 
 # A rule of the design put back to the obvious version, and what the driver says then. The seed is
 # only where it begins to look; how long it took is far below the limit of steps.
-SOON = ["endsweep", "latesweep", "anyfinal", "nocreditpush", "nosettle"]
-LATER = ["applier", "noepoch", "drop", "nowait", "somescripts"]  # minutes
+SOON = ["endsweep", "latesweep", "anyfinal", "nocreditpush", "nosettle", "giveback", "fullbill"]
+LATER = ["applier", "noepoch", "drop", "nowait", "somescripts", "keptholds"]  # minutes
 REVERSALS = [*SOON, *(pytest.param(rule, marks=pytest.mark.long) for rule in LATER)]
 
 

@@ -97,6 +97,7 @@ void books_reset(struct books *books)
                      "DELETE FROM users; DELETE FROM tokens; DELETE FROM subscriptions;"
                      "DELETE FROM node; DELETE FROM node_lease; DELETE FROM ledger_doubt;"
                      "DELETE FROM ledger_lapse; DELETE FROM plan_resets; DELETE FROM plans;"
+                     "DELETE FROM ledger_worker_end;"
                      "UPDATE ledger_cursor SET epoch = 1, run_id = 'run', stream_id = '0-0'");
     test_mariadb_sql(books->server, "books_log",
                      "DELETE FROM request_log; DELETE FROM request_detail;"

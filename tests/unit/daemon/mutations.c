@@ -51,6 +51,7 @@ struct mistakes {
     bool no_settle, no_line, line_lost, refund_twice, no_entry, applied_twice, dies;
     bool earned_lost;      /* by Redis, behind the lapse */
     bool earned_forgotten; /* by the sweep */
+    bool restarts;         /* the daemon */
 };
 
 static void earn(const struct tg_entry *entry, int64_t earned)
@@ -153,7 +154,7 @@ static void evening(const struct mistakes *mistakes)
 {
     struct tg_spool_watch *watch = tg_spool_watch_new(site->spool, "here");
     const struct tg_replay replay = site_replay(site);
-    const struct tg_sweep sweep = {.replay = &replay, .watch = watch, .node = "here"};
+    struct tg_sweep sweep = {.replay = &replay, .watch = watch, .node = "here"};
     struct tg_swept swept;
     size_t moved;
     bool clear = false;
@@ -168,6 +169,12 @@ static void evening(const struct mistakes *mistakes)
         tg_clock_sleep_us(2000); /* leases are of a millisecond */
         assert_int_equal(tg_sweep_shard(&sweep, 1, site_epoch(site, 1), &swept), TG_OK);
         site_apply(site, 1);
+        if (mistakes->restarts) { /* the daemon; it comes back without its memory */
+            tg_spool_watch_free(watch);
+            watch = tg_spool_watch_new(site->spool, "here");
+            tg_spool_watch_set_ripe(watch, 0);
+            sweep.watch = watch;
+        }
         if (mistakes->earned_lost && i == 0) /* lapsed, and not ended yet */
             lose_earned();
         if (mistakes->earned_forgotten && i == 0)
@@ -252,6 +259,16 @@ static void a_skipped_settle(void **state)
                      TG_OK);
     assert_true(was_there);
     assert_true(site_audit(site)->clean);
+}
+
+/* The daemon was started anew between the worker's end and the sweep. */
+static void a_skipped_settle_is_seen_by_the_next_daemon(void **state)
+{
+    const struct tg_audit_report *report =
+        day(&(struct mistakes){.no_settle = true, .no_line = true, .restarts = true});
+
+    (void)state;
+    doubts_only(report, "unsettled");
 }
 
 /* The settle alone is told again from its line. */
@@ -357,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup(a_dead_worker_is_clean_too, morning),
         cmocka_unit_test_setup(a_lost_settle_is_no_difference, morning),
         cmocka_unit_test_setup(a_skipped_settle, morning),
+        cmocka_unit_test_setup(a_skipped_settle_is_seen_by_the_next_daemon, morning),
         cmocka_unit_test_setup(a_lost_spool_line, morning),
         cmocka_unit_test_setup(a_lost_last_line, morning),
         cmocka_unit_test_setup(a_refund_twice, morning),

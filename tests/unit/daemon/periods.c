@@ -56,6 +56,38 @@ static void calendars_are_of_the_users_zone(void **state)
     }
 }
 
+static int64_t next_end(const char *period, const char *name, int64_t now_s)
+{
+    struct tg_zone *zone;
+    int64_t end_s = 0;
+
+    assert_int_equal(tg_zone_load(name, &zone, NULL), TG_OK);
+    assert_true(tg_period_next_end(period, zone, 0, now_s, &end_s));
+    tg_zone_free(zone);
+    return end_s;
+}
+
+/* Whatever zone the process has. */
+static void fr41_days_and_months_are_of_the_zone_that_is_set(void **state)
+{
+    (void)state;
+    /* 2026-03-01T15:59:59Z and a second later: midnight in Shanghai */
+    assert_int_equal(next_end("daily", "Asia/Shanghai", 1772380799),
+                     1772380800);
+    assert_int_equal(next_end("daily", "Asia/Shanghai", 1772380800),
+                     1772467200);
+    /* New York, where 8 March has 23 hours */
+    assert_int_equal(next_end("daily", "America/New_York", 1772945999),
+                     1772946000);
+    assert_int_equal(next_end("daily", "America/New_York", 1772946000),
+                     1773028800);
+    /* 2026-02-28T16:00:00Z is March in Shanghai already */
+    assert_int_equal(next_end("monthly", "Asia/Shanghai", 1772294399),
+                     1772294400);
+    assert_int_equal(next_end("monthly", "Asia/Shanghai", 1772294400),
+                     1774972800);
+}
+
 /* ---- the books */
 
 static int64_t ask(const char *sql)
@@ -188,6 +220,41 @@ static void a_lost_push_is_made_again_and_counts_once(void **state)
                          " ORDER BY request_id DESC LIMIT 1"),
                      -40);
     site_is_clean(site);
+}
+
+static enum tg_ledger_answer ask_for(int64_t amount)
+{
+    const struct tg_funding plan = {.plan_id = PLAN};
+    struct tg_funding chosen;
+    const struct tg_reserve reserve = {.request_id = tg_id_new(),
+                                       .user_id = USER,
+                                       .token_id = books_token_of(USER),
+                                       .funding = &plan,
+                                       .funding_count = 1,
+                                       .amount_quota = amount,
+                                       .authver = 1};
+
+    return tg_ledger_reserve(site->ledger, &reserve, tg_now_us() + INT64_C(10000000), &chosen,
+                             &site->err);
+}
+
+/* A window that ends at midnight in Bangkok ends at 17:00 UTC, not at 00:00 UTC. */
+static void fr40_a_used_up_plan_is_filled_at_midnight_of_its_zone(void **state)
+{
+    struct tg_entry bill = bill_of(300, 1);
+
+    (void)state;
+    assert_int_equal(next_end("daily", "Asia/Bangkok", 1788195599),
+                     1788195600);
+    books_run(site->books, "UPDATE users SET time_zone = 'Asia/Bangkok' WHERE id = 1;"
+                           "UPDATE plans SET period = 'daily'");
+    site_settle(site, &bill);
+    assert_int_equal(ask_for(1), TG_LEDGER_USER_SHORT);
+    end_the_period();
+    assert_int_equal(ask_for(1), TG_LEDGER_OK);
+    assert_int_equal(ask("SELECT TIME(period_end_at) = '17:00:00' AND period_end_at > NOW(6)"
+                         " AND period_end_at <= NOW(6) + INTERVAL 1 DAY FROM subscriptions"),
+                     1);
 }
 
 /* ---- what comes after the reset */
@@ -360,6 +427,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calendars_are_of_the_users_zone),
+        cmocka_unit_test(fr41_days_and_months_are_of_the_zone_that_is_set),
+        CASE(fr40_a_used_up_plan_is_filled_at_midnight_of_its_zone),
         CASE(the_first_period_begins_with_its_quota),
         CASE(an_idle_plan_is_reset_once),
         CASE(what_is_over_or_given_up_is_not_reset),

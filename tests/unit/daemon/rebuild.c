@@ -328,7 +328,7 @@ static void script(const char *sql)
 }
 
 /* Field report 23: a batch that is taken out of the queue before it is written. */
-static void a_deadlock_loses_nothing(void **state)
+static void fr23_a_deadlock_loses_nothing(void **state)
 {
     struct tg_apply apply = site_work(site, 1);
     struct tg_cursor cursors[TG_SHARDS];
@@ -351,7 +351,7 @@ static void a_deadlock_loses_nothing(void **state)
 }
 
 /* The same with a row that can never be written: the others are, and it is kept with its reason. */
-static void one_row_that_fails_for_ever_holds_nobody_up(void **state)
+static void fr23_one_row_that_fails_for_ever_holds_nobody_up(void **state)
 {
     (void)state;
     for (int i = 0; i < 50; i++)
@@ -379,8 +379,8 @@ int main(void)
         cmocka_unit_test_setup(a_restart_that_lost_its_tail_charges_nothing_twice, clean),
         cmocka_unit_test_setup(an_applier_of_the_old_server_is_refused, clean),
         cmocka_unit_test_setup(one_that_dies_half_way_has_moved_the_epoch, clean),
-        cmocka_unit_test_setup(a_deadlock_loses_nothing, clean),
-        cmocka_unit_test_setup(one_row_that_fails_for_ever_holds_nobody_up, clean),
+        cmocka_unit_test_setup(fr23_a_deadlock_loses_nothing, clean),
+        cmocka_unit_test_setup(fr23_one_row_that_fails_for_ever_holds_nobody_up, clean),
         cmocka_unit_test_setup(what_cannot_be_applied_holds_nobody_up, clean),
     };
 
