@@ -170,6 +170,7 @@ def test_one_node_makes_the_rounds(stack: Stack, lanes: Lanes) -> None:
         with stack.gateway.with_settings(channel_test__every="200ms"):
             rounds(lanes, 3)
             assert stack.site.main_sql(owner) == [["watcher"]]
+    stack.site.main_sql("DELETE FROM node_lease WHERE name = 'channel_tests'")
 
 
 def asks_for_balance(lanes: Lanes, number: int) -> None:
