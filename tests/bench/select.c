@@ -18,7 +18,7 @@
 enum { RUNS = 21, CHOICES = 20000 };
 
 static struct tg_settings settings;
-static struct tg_snapshot *snapshot;
+static struct tg_snapshot *world;
 
 /* --- in place of worker.c and the holder --- */
 
@@ -31,13 +31,13 @@ const struct tg_settings *tg_worker_settings(struct tg_worker *worker)
 const struct tg_snapshot *tg_snapshot_acquire(struct tg_snapshot_holder *holder)
 {
     (void)holder;
-    return snapshot;
+    return world;
 }
 
-void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *released)
+void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
 {
     (void)holder;
-    (void)released;
+    (void)snapshot;
 }
 
 /* --- the measure --- */
@@ -79,7 +79,7 @@ static int by_value(const void *a, const void *b)
 static double measure(struct tg_relay *relay)
 {
     static char groups[WORLD_GROUPS][16], models[WORLD_MODELS][16];
-    struct tg_quote quote = {0};
+    static struct tg_quote quote;
     double from_us;
 
     for (int i = 0; i < WORLD_GROUPS; i++)
@@ -119,12 +119,12 @@ int main(void)
 
     must(tg_crypto_init(&err) == TG_OK, "no random numbers");
     read_settings();
-    snapshot = select_world_new();
+    world = select_world_new();
     for (int i = 0; i < RUNS; i++)
         values[i] = measure(&relay);
     qsort(values, RUNS, sizeof *values, by_value);
     printf("select_us %.3f us\n", values[RUNS / 2]);
-    select_world_free(snapshot);
+    select_world_free(world);
     tg_arena_free(req.arena);
     tg_conf_free(settings.conf);
     return 0;

@@ -50,6 +50,13 @@ void an_import_is_whole_or_nothing(void **state);
 void ratios_round_trip(void **state);
 void every_change_is_in_the_audit_chain(void **state);
 void a_changed_audit_row_breaks_the_chain(void **state);
+void a_channel_goes_and_comes_back_by_itself(void **state);
+void a_channel_with_another_key_stays(void **state);
+void what_a_person_has_set_is_left_alone(void **state);
+void the_model_for_tests_is_one_that_has_a_name(void **state);
+void what_is_known_of_a_channel_wakes_nobody(void **state);
+void breakers_of_a_node_are_written_whole(void **state);
+
 void views_are_json_without_secrets(void **state);
 void a_request_is_shown_with_its_detail(void **state);
 

@@ -13,7 +13,8 @@ UNIT_HOUSE = tests/unit/store/house.c tests/unit/store/house.h
 
 check_PROGRAMS += unit-store unit-console-rows
 unit_store_SOURCES = tests/unit/store/store.c $(UNIT_HOUSE) \
-	tests/unit/store/accounts.c tests/unit/store/routes.c $(UNIT_SCHEMA)
+	tests/unit/store/accounts.c tests/unit/store/routes.c tests/unit/store/watch.c \
+	$(UNIT_SCHEMA)
 unit_store_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_store_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-store

@@ -28,6 +28,12 @@ int main(void)
         CASE(ratios_round_trip),
         CASE(every_change_is_in_the_audit_chain),
         CASE(a_changed_audit_row_breaks_the_chain),
+        CASE(a_channel_goes_and_comes_back_by_itself),
+        CASE(a_channel_with_another_key_stays),
+        CASE(what_a_person_has_set_is_left_alone),
+        CASE(the_model_for_tests_is_one_that_has_a_name),
+        CASE(what_is_known_of_a_channel_wakes_nobody),
+        CASE(breakers_of_a_node_are_written_whole),
         CASE(views_are_json_without_secrets),
         CASE(a_request_is_shown_with_its_detail),
     };
