@@ -365,3 +365,32 @@ def test_a_field_of_the_command_that_is_wrong(stack: Stack, make: Any) -> None:
         assert stack.site.run_ctl("key", *argv).returncode == 2, argv
     other = stack.channel(f"other-{time.monotonic_ns()}", [ring.model])
     assert stack.site.run_ctl("key", "disable", str(other), key).returncode == 1
+
+
+@pytest.mark.complains("database", "mysql", "keys", "snapshot", "ledger", "worker", "relay",
+                       "reserve", "settle", "channel", "shard", "effects", "conf")  # fmt: skip
+def test_what_is_found_out_while_mysql_is_away_is_stored_when_it_is_back(
+    stack: Stack, make: Any
+) -> None:
+    ring = make(4)
+    is_ok(ring.chat())
+    ring.account.wait_spent(stack.charged_by_simulator())
+    stack.mariadb.stop()
+    try:
+        ring.behave(0, "unauthorized")
+        ring.behave(1, "payment")
+        ring.behave(2, "rate-limit", k=900)
+        for _ in range(4):
+            is_ok(ring.chat())
+        asked = ring.asked()
+        assert asked[-1] == KEYS[3] and asked.count(KEYS[0]) == 2, asked
+    finally:
+        stack.mariadb.start()
+    ring.wait_state(0, "suspended")
+    ring.wait_state(1, "exhausted")
+    ring.wait_state(2, "resting")
+    actions = stack.site.main_sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 9")
+    assert actions.count(["channel.key_suspend"]) >= 1
+    before = len(ring.asked())
+    is_ok(ring.chat())
+    assert ring.asked()[before:] == [KEYS[3]]
