@@ -394,3 +394,27 @@ def test_what_is_found_out_while_mysql_is_away_is_stored_when_it_is_back(
     before = len(ring.asked())
     is_ok(ring.chat())
     assert ring.asked()[before:] == [KEYS[3]]
+
+
+def test_a_group_that_spends_free_first_uses_capped_keys_before_others(stack: Stack) -> None:
+    """Across channels of one priority; in the usual order weights decide."""
+    group = f"free-{next(names)}"
+    stack.site.ctl("group", "set", group, "--ratio", "1", "--order", "spend_free_first")
+    model = stack.new_model(M_REF)
+    stack.channel(f"paid-{group}", [model], "--groups", group, "--weight", "1000", key=KEYS[6])
+    free = stack.channel(f"gift-{group}", [model], "--groups", group, key=KEYS[7])
+    (key,) = stack.site.ctl("key", "list", str(free))["rows"]
+    stack.site.ctl("key", "cap", str(free), str(key["id"]), "--requests", "3")
+    account = stack.account(group=group)
+    stack.wait_model(account, model)
+    stack.simulator.reset()
+    for _ in range(5):
+        is_ok(account.chat(model))
+    asked = [seen.key for seen in stack.simulator.requests()]
+    assert asked == [KEYS[7]] * 3 + [KEYS[6]] * 2
+    shown = stack.site.ctl("group", "set", group, "--order", "priority")
+    assert shown["order_mode"] == ""
+    refused = stack.site.run_ctl("group", "set", group, "--order", "cheapest")
+    assert refused.returncode == 2 and "spend_free_first" in refused.stderr
+    refused = stack.site.run_ctl("group", "set", "auto", "--ratio", "1")
+    assert refused.returncode == 2 and "a token's word" in refused.stderr
