@@ -51,6 +51,9 @@ void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snap
 /* Looks at once, as if a message had come. */
 void tg_snapshot_hurry(struct tg_snapshot_holder *holder) non_null(1);
 int64_t tg_snapshot_age_us(struct tg_snapshot_holder *holder) non_null(1); /* -1: none yet */
+enum { TG_FINGERPRINT_TEXT = 17 }; /* of the secret files as they were read last */
+void tg_snapshot_fingerprint(struct tg_snapshot_holder *holder, char ret[TG_FINGERPRINT_TEXT])
+    non_null(1);
 int64_t tg_snapshot_version(const struct tg_snapshot *snapshot) non_null(1);
 
 /* A key of a channel, opened. State and use are those of the row: the board knows newer ones. */
