@@ -73,6 +73,7 @@ void tg_answer_ready(struct tg_request *req)
     struct tg_worker *worker = req->worker;
     bool redis, main_db, draining = atomic_load(&worker->draining);
     int64_t age_us = tg_snapshot_age_us(worker->snapshots);
+    char fingerprint[TG_FINGERPRINT_TEXT];
     enum tg_ledger_money money;
     bool ready;
     struct tg_json_writer json;
@@ -95,7 +96,8 @@ void tg_answer_ready(struct tg_request *req)
     tg_json_put_str(&json, "main_database", main_db ? "up" : "down");
     tg_json_put_str(&json, "spool", tg_spool_is_healthy(worker->spool) ? "healthy" : "failing");
     tg_json_put_int(&json, "snapshot_age_ms", age_us < 0 ? -1 : age_us / 1000);
-    tg_json_put_str(&json, "secrets_fingerprint", worker->secrets.fingerprint);
+    tg_snapshot_fingerprint(worker->snapshots, fingerprint);
+    tg_json_put_str(&json, "secrets_fingerprint", fingerprint);
     tg_json_end_object(&json);
     tg_reply_set_json(req, ready ? 200 : 503, body.data, body.len);
     tg_buf_done(&body);

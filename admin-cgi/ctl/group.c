@@ -1,17 +1,28 @@
 /* group set, group allow, group forbid. */
 #include "admin-cgi/ctl/commands.h"
 
+#include <string.h>
+
 #include "common/store/group.h"
 #include "common/store/group_view.h"
+
+/* "priority" is the word for no other order. */
+static const char *order_mode(const struct ctl_args *args)
+{
+    const char *mode = ctl_option(args, "--order");
+
+    return mode != NULL && strcmp(mode, "priority") == 0 ? "" : mode;
+}
 
 enum tg_class ctl_cmd_group_set(struct ctl *ctl, const struct ctl_args *args)
 {
     const struct tg_group_change wish = {.name = args->positionals[0],
                                          .ratio = ctl_option(args, "--ratio"),
-                                         .deposit_factor = ctl_option(args, "--deposit-factor")};
+                                         .deposit_factor = ctl_option(args, "--deposit-factor"),
+                                         .order_mode = order_mode(args)};
     enum tg_class class;
 
-    if (wish.ratio == NULL && wish.deposit_factor == NULL)
+    if (wish.ratio == NULL && wish.deposit_factor == NULL && wish.order_mode == NULL)
         return tg_fail(&ctl->err, TG_CLASS_INVALID, "usage", "--ratio is missing");
     class = ctl_open_main(ctl);
     if (class == TG_OK)

@@ -1,5 +1,5 @@
-/* channel_keys - the keys of a channel: what is known of them, many added at once, their order, caps,
- * paused and deleted. A key itself is never shown. */
+/* channel_keys - the keys of a channel: what is known of them, many added at once, their order,
+ * caps, paused and deleted. A key itself is never shown. */
 #include "admin-cgi/pages/pages.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* groups - ratios of groups. */
 #include "admin-cgi/pages/pages.h"
 
+#include "common/store/check.h"
 #include "common/store/group.h"
 #include "common/store/group_view.h"
 
@@ -15,6 +16,9 @@ static enum tg_class view(struct web_page *page)
     return page->name != NULL ? page_group(page) : page_group_new(page);
 }
 
+static const struct web_choice orders[] = {
+    {TG_GROUP_SPEND_FREE_FIRST, "keys with a cap and room left first: free before paid"},
+    {NULL, NULL}};
 static const struct web_field fields[] = {
     {.name = "name",
      .label = "Name",
@@ -33,6 +37,11 @@ static const struct web_field fields[] = {
      .kind = WEB_DECIMAL,
      .most = 10,
      .help = "empty: deposit.factor of the settings"},
+    {.name = "order_mode",
+     .label = "Order of channels and keys",
+     .kind = WEB_CHOICE,
+     .choices = orders,
+     .help = "empty: by priority and weight"},
     {.name = "description", .label = "Description", .kind = WEB_TEXT, .most = 64},
 };
 const struct web_form_def page_group_form = {
@@ -76,6 +85,7 @@ static enum tg_class save(struct web_page *page, const char *name)
                                          .ratio = web_text_or_null(page, "ratio"),
                                          .deposit_factor =
                                              web_text_or_null(page, "deposit_factor"),
+                                         .order_mode = web_text_or_null(page, "order_mode"),
                                          .description = web_text_or_null(page, "description")};
     enum tg_class class =
         tg_store_group_change(page->main_db, &page->actor, &wish, &page->err);
@@ -111,8 +121,11 @@ static enum tg_class find(struct web_page *page, const char *name)
 enum tg_class page_group_add(struct web_page *page)
 {
     const char *name = web_text(page, "name");
-    enum tg_class class = find(page, name);
+    enum tg_class class = tg_check_group(name, &page->err);
 
+    if (class != TG_OK)
+        return web_refuse(page, "name", tg_arena_strdup(page->arena, page->err.message));
+    class = find(page, name);
     if (class == TG_OK)
         return web_refuse(page, "name", "there is such a group already");
     if (class != TG_CLASS_NOT_FOUND)

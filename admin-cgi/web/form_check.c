@@ -207,8 +207,9 @@ static void check_secrets(const struct web_field *field, const struct web_form *
         if (value->count == most)
             value->error = tg_arena_printf(form->arena, "at most %zu of them", most);
         else if (strlen(item) > SECRET_BYTES || has_control(item, false))
-            value->error = say(form, "number %lld is too long or holds control characters",
-                               (int64_t)value->count + 1, 0);
+            value->error = tg_arena_printf(
+                form->arena, "number %zu is too long or holds control characters",
+                value->count + 1);
         else
             items[value->count++] = item;
     }

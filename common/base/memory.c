@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 void tg_assert_failed(const char *condition, const char *file, int line)
@@ -67,4 +68,11 @@ void tg_memory_share_heaps(void)
     (void)mallopt(M_ARENA_MAX, (int)TG_MAX(processors / PROCESSORS_PER_HEAP, LEAST));
     /* Fixed, or glibc raises it with the first large body and keeps such blocks in the heap. */
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+}
+
+void tg_memory_keep(void)
+{
+    const struct rlimit none = {0, 0};
+
+    (void)setrlimit(RLIMIT_CORE, &none);
 }

@@ -20,4 +20,7 @@ char *tg_strndup(const char *text, size_t len) must_check non_null(1);
  * for each few threads, whose gaps go on filling for hundreds of thousands of requests. */
 void tg_memory_share_heaps(void);
 
+/* No core file is ever written of this process and its children: what is in memory is secret. */
+void tg_memory_keep(void);
+
 #endif

@@ -20,6 +20,7 @@ enum { PASSWORD_LIMIT_BYTES = 1024, AAD_LEN_BYTES = 4 };
 
 enum tg_class tg_crypto_init(struct tg_error *err)
 {
+    tg_memory_keep();
     if (sodium_init() < 0)
         return tg_fail(err, TG_CLASS_INTERNAL, "crypto_init", "libsodium cannot be started");
     return TG_OK;

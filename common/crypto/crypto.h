@@ -10,7 +10,7 @@
 
 enum { TG_HMAC_BYTES = 32, TG_HMAC_HEX = 65, TG_KEY_BYTES = 32, TG_TOKEN_TEXT = 49 };
 
-/* Once per process, before threads. */
+/* Once per process, before threads. What holds secrets writes no core file from then on. */
 enum tg_class tg_crypto_init(struct tg_error *err) must_check;
 void tg_random(void *bytes, size_t len) non_null(1);
 bool tg_equal_constant_time(const void *a, const void *b, size_t len) must_check non_null(1, 2);

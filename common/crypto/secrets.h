@@ -18,7 +18,7 @@
 
 #include "common/crypto/crypto.h"
 
-enum { TG_KEY_VERSION_MOST = 9999 };
+enum { TG_KEY_VERSION_MOST = 9999, TG_FINGERPRINT_TEXT = 17 };
 
 struct tg_secrets {
     bool has_private;                    /* tollgate.secrets was read too */
@@ -30,7 +30,7 @@ struct tg_secrets {
     uint8_t token_pepper[TG_KEY_BYTES];
     uint8_t session_key[TG_KEY_BYTES];
     uint8_t internal_key[TG_KEY_BYTES];  /* console -> worker calls (channel tests) */
-    char fingerprint[17];                /* of all that console.secrets holds */
+    char fingerprint[TG_FINGERPRINT_TEXT]; /* of all that console.secrets holds */
 };
 
 /* <private_path> NULL: console side. Errors: TG_CLASS_CONFIG "secrets_…". */

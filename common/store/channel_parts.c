@@ -37,7 +37,7 @@ enum tg_class tg_channel_check_groups(const char *const *list, size_t count, str
     enum tg_class class = check_count(count, err);
 
     for (size_t i = 0; i < count && class == TG_OK; i++)
-        class = tg_check_name("group", list[i], err);
+        class = tg_check_group(list[i], err);
     return class;
 }
 

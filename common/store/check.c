@@ -1,5 +1,7 @@
 #include "common/store/check.h"
 
+#include "common/store/credential.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +22,14 @@ enum tg_class tg_check_name(const char *what, const char *name, struct tg_error 
     if (len == 0 || len > 64 || strspn(name, allowed) != len)
         return refuse(err, what, "a name is 1 to 64 letters, digits and . _ - @ +");
     return TG_OK;
+}
+
+enum tg_class tg_check_group(const char *name, struct tg_error *err)
+{
+    if (strcmp(name, TG_GROUP_AUTO) == 0)
+        return refuse(err, "group",
+                      "no group is named \"auto\": a token's word for several of them");
+    return tg_check_name("group", name, err);
 }
 
 enum tg_class tg_check_label(const char *what, const char *label, struct tg_error *err)

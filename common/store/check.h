@@ -13,6 +13,8 @@
 enum tg_class tg_check_name(const char *what, const char *name, struct tg_error *err) must_check
     non_null(1, 2);
 /* 1 to 64 characters of UTF-8 without control characters: labels that people read. */
+/* "group": a name, but not the word that tokens have for several groups. */
+enum tg_class tg_check_group(const char *name, struct tg_error *err) must_check non_null(1);
 enum tg_class tg_check_label(const char *what, const char *label, struct tg_error *err) must_check
     non_null(1, 2);
 /* 1 to 191 printable ASCII characters but blank, comma and quotes ("claude-opus-4-8[1m]"). */

@@ -7,7 +7,7 @@
 #include "common/store/check.h"
 #include "common/store/read.h"
 
-enum { RATIO_TEXT = 34, ORDER_BYTES = 24 };
+enum { RATIO_TEXT = 34 };
 
 /* ---- groups ---- */
 
@@ -79,6 +79,32 @@ static enum tg_class check_factor(const char *text, struct tg_error *err)
     return class;
 }
 
+static enum tg_class check_order(const char *mode, struct tg_error *err)
+{
+    if (*mode == '\0' || strcmp(mode, TG_GROUP_SPEND_FREE_FIRST) == 0)
+        return TG_OK;
+    tg_fail(err, TG_CLASS_INVALID, "invalid_order",
+            "the order in a group is empty (priority and weight) or " TG_GROUP_SPEND_FREE_FIRST);
+    if (err != NULL)
+        snprintf(err->param, sizeof err->param, "order_mode");
+    return TG_CLASS_INVALID;
+}
+
+static enum tg_class check(const struct tg_group_change *wish, struct tg_error *err)
+{
+    enum tg_class class = tg_check_group(wish->name, err);
+
+    if (class == TG_OK && wish->ratio != NULL)
+        class = tg_check_ratio(wish->ratio, err);
+    if (class == TG_OK && wish->deposit_factor != NULL && wish->deposit_factor[0] != '\0')
+        class = check_factor(wish->deposit_factor, err);
+    if (class == TG_OK && wish->description != NULL && wish->description[0] != '\0')
+        class = tg_check_label("description", wish->description, err);
+    if (class == TG_OK && wish->order_mode != NULL)
+        class = check_order(wish->order_mode, err);
+    return class;
+}
+
 enum tg_class tg_store_group_change(struct tg_db *db, const struct tg_actor *actor,
                                     const struct tg_group_change *wish, struct tg_error *err)
 {
@@ -90,16 +116,8 @@ enum tg_class tg_store_group_change(struct tg_db *db, const struct tg_actor *act
         TG_DB_S(wish->deposit_factor), TG_DB_S(wish->deposit_factor)};
     struct tg_change change;
     struct tg_buf before, after;
-    enum tg_class class = tg_check_name("group", wish->name, err);
+    enum tg_class class = check(wish, err);
 
-    if (class == TG_OK && wish->ratio != NULL)
-        class = tg_check_ratio(wish->ratio, err);
-    if (class == TG_OK && wish->deposit_factor != NULL && wish->deposit_factor[0] != '\0')
-        class = check_factor(wish->deposit_factor, err);
-    if (class == TG_OK && wish->description != NULL && wish->description[0] != '\0')
-        class = tg_check_label("description", wish->description, err);
-    if (class == TG_OK && wish->order_mode != NULL && strlen(wish->order_mode) > ORDER_BYTES)
-        class = tg_fail(err, TG_CLASS_INVALID, "invalid_order", "an order mode is one word");
     if (class != TG_OK)
         return class;
     tg_buf_init(&before, 0);

@@ -13,7 +13,10 @@
 enum tg_class tg_store_group_set(struct tg_db *db, const struct tg_actor *actor, const char *name,
                                  const char *ratio, struct tg_error *err) must_check
     non_null(1, 2, 3, 4, 5);
-/* All that can be said about a group; NULL leaves a member as it is. */
+/* An order of channels and keys in a group: what is free today before what is paid. */
+#define TG_GROUP_SPEND_FREE_FIRST "spend_free_first"
+/* All that can be said about a group; NULL leaves a member as it is. order_mode "": by priority
+ * and weight. */
 struct tg_group_change {
     const char *name;
     const char *ratio, *description, *order_mode;

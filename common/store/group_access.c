@@ -48,8 +48,12 @@ enum tg_class tg_store_group_access_set(struct tg_db *db, const struct tg_actor 
     const struct tg_db_value values[] = {TG_DB_S(access->user_group), TG_DB_S(access->used_group),
                                          TG_DB_S(ratio), TG_DB_I(access->allowed)};
     struct tg_change change;
-    enum tg_class class = ratio != NULL ? tg_check_ratio(ratio, err) : TG_OK;
+    enum tg_class class = tg_check_group(access->used_group, err);
 
+    if (class == TG_OK)
+        class = tg_check_group(access->user_group, err);
+    if (class == TG_OK && ratio != NULL)
+        class = tg_check_ratio(ratio, err);
     if (class != TG_OK)
         return class;
     tg_change_begin(&change, db, actor, err);

@@ -21,7 +21,7 @@ static enum tg_class check(const struct tg_token_new *token, struct tg_error *er
     if (class == TG_OK && token->group_name[0] != '\0')
         class = tg_check_name("group", token->group_name, err);
     for (size_t i = 0; i < token->auto_group_count && class == TG_OK; i++)
-        class = tg_check_name("group", token->auto_groups[i], err);
+        class = tg_check_group(token->auto_groups[i], err);
     for (size_t i = 0; i < token->model_count && class == TG_OK; i++)
         class = tg_check_model(token->models[i], err);
     if (class == TG_OK && token->loss_policy != NULL)

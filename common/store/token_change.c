@@ -44,7 +44,7 @@ static enum tg_class check_lists(const struct tg_token_change *wish, struct tg_e
             class = invalid(err, "address", "an address, or a range like 10.0.0.0/8");
     for (size_t i = 0;
          has(wish, TG_TOKEN_AUTO_GROUPS) && i < wish->auto_group_count && class == TG_OK; i++)
-        class = tg_check_name("group", wish->auto_groups[i], err);
+        class = tg_check_group(wish->auto_groups[i], err);
     return class;
 }
 

@@ -23,7 +23,7 @@ static enum tg_class check(const struct tg_user_new *user, struct tg_error *err)
     enum tg_class class = tg_check_name("username", user->username, err);
 
     if (class == TG_OK)
-        class = tg_check_name("group", user->group_name, err);
+        class = tg_check_group(user->group_name, err);
     if (class != TG_OK)
         return class;
     if (strcmp(user->role, "user") != 0 && strcmp(user->role, "admin") != 0 &&

@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/conf/node.h"
 #include "fcgi-app/daemon/settings.h"
 
@@ -251,6 +252,7 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
+    tg_memory_keep();
     init_stop(&daemon);
     block_signals(&signals);
     settings = daemon_settings_new(&daemon, arguments.conf_path, &err);

@@ -22,11 +22,13 @@ const char *const tg_key_sign_names[TG_SIGN__COUNT] = {
     [TG_SIGN_RETRY_AFTER_MS] = "retry-after-ms",
     [TG_SIGN_MS_RETRY_AFTER_MS] = "x-ms-retry-after-ms",
     [TG_SIGN_RETRY_AFTER] = "retry-after",
-    /* OpenAI, Azure, Groq, xAI; the IETF's draft; Anthropic */
+    /* OpenAI, Azure, Groq, xAI; OpenRouter; the IETF's draft; Anthropic */
     [TG_SIGN_LEFT_FIRST] = "x-ratelimit-remaining-requests",
     "x-ratelimit-reset-requests",
     "x-ratelimit-remaining-tokens",
     "x-ratelimit-reset-tokens",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
     "ratelimit-remaining",
     "ratelimit-reset",
     "anthropic-ratelimit-requests-remaining",
@@ -108,7 +110,8 @@ static bool plan_in_body(const struct tg_key_evidence *evidence, int64_t *ret_s)
     return false;
 }
 
-/* The latest end of the windows that refuse; the last pair speaks for all when no other does. */
+/* The latest end of the windows that refuse, as their own header or Retry-After has it; the last
+ * pair speaks for all when no other does. */
 static bool plan_in_status(const struct tg_key_evidence *evidence, int64_t *ret_s)
 {
     bool found = false;
@@ -120,7 +123,8 @@ static bool plan_in_status(const struct tg_key_evidence *evidence, int64_t *ret_
         if (found && i + 2 == TG_SIGN_WINDOW_END)
             break;
         if (status == NULL || strcasecmp(status, "rejected") != 0 ||
-            !sign_wait(evidence, i + 1, 1000, &wait_s))
+            (!sign_wait(evidence, i + 1, 1000, &wait_s) &&
+             !sign_wait(evidence, TG_SIGN_RETRY_AFTER, 1000, &wait_s)))
             continue;
         *ret_s = found ? TG_MAX(*ret_s, wait_s) : wait_s;
         found = true;

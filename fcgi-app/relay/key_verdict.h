@@ -26,7 +26,7 @@ enum tg_key_sign {
     TG_SIGN_MS_RETRY_AFTER_MS,
     TG_SIGN_RETRY_AFTER,
     TG_SIGN_LEFT_FIRST,                           /* pairs: what is left, and when again */
-    TG_SIGN_LEFT_END = TG_SIGN_LEFT_FIRST + 2 * 7,
+    TG_SIGN_LEFT_END = TG_SIGN_LEFT_FIRST + 2 * 8,
     TG_SIGN_WINDOW_FIRST = TG_SIGN_LEFT_END,      /* pairs: status of a plan's window, its end */
     TG_SIGN_WINDOW_END = TG_SIGN_WINDOW_FIRST + 2 * 5,
     TG_SIGN_CODEX_FIRST = TG_SIGN_WINDOW_END,     /* triples: percent used, end, wait */

@@ -13,6 +13,7 @@
 
 enum {
     QUEUE = 1024,
+    MARKS = 1024,
     SUMS = 256,
     FLUSH_US = 3000000,
     READ_US = 60000000,
@@ -31,7 +32,10 @@ struct tg_key_keeper {
     /* the thread's own */
     struct tg_key_use sums[SUMS];
     size_t sum_count;
-    int64_t flush_at_us, read_at_us;
+    struct tg_key_job marks[MARKS]; /* verdicts that no row has yet, one of a key */
+    size_t mark_count;
+    bool marks_overflowed;
+    int64_t flush_at_us, read_at_us, marks_at_us;
     bool failing;
 };
 
@@ -123,7 +127,8 @@ static void tell(struct tg_key_board *board, const struct tg_key_row_state *row)
         tg_key_board_tell(board, row->key_id, &seen);
 }
 
-static void mark(struct tg_key_keeper *keeper, struct tg_db *db, const struct tg_key_job *job)
+/* False: it may be stored later. What is refused for another reason is refused for good. */
+static bool mark(struct tg_key_keeper *keeper, struct tg_db *db, const struct tg_key_job *job)
 {
     const struct tg_key_mark wish = {.key_id = job->key_id,
                                      .judged_event = job->judged_event,
@@ -139,11 +144,48 @@ static void mark(struct tg_key_keeper *keeper, struct tg_db *db, const struct tg
         class = tg_store_key_mark(db, &wish, &row, &err);
     note(keeper, class, &err);
     if (class != TG_OK || row.key_id == 0)
-        return;
+        return class != TG_CLASS_DOWN && class != TG_CLASS_CONFLICT;
     tell(keeper->conf.board, &row);
     snprintf(message, sizeof message, "key %" PRId64 " %" PRId64 " %s %" PRId64, row.key_id,
              row.event, row.state, row.until_s);
     publish(keeper, message);
+    return true;
+}
+
+/* The oldest first; those behind one that fails wait with it. */
+static void store_marks(struct tg_key_keeper *keeper)
+{
+    struct tg_db *db = keeper->mark_count == 0 ? NULL : open_db(keeper);
+    size_t done = 0;
+
+    while (db != NULL && done < keeper->mark_count && mark(keeper, db, &keeper->marks[done]))
+        done++;
+    tg_db_release(db);
+    if (done == 0 && keeper->mark_count > 0)
+        keeper->marks_at_us = tg_now_us() + FLUSH_US;
+    keeper->mark_count -= done;
+    memmove(keeper->marks, keeper->marks + done, keeper->mark_count * sizeof *keeper->marks);
+    keeper->marks_overflowed &= keeper->mark_count > 0;
+}
+
+/* Stores it, or keeps it until the database is there again: what was found out about the key
+ * before is void then, as it is for the board. */
+static void add_mark(struct tg_key_keeper *keeper, const struct tg_key_job *job)
+{
+    size_t i = 0;
+
+    while (i < keeper->mark_count && keeper->marks[i].key_id != job->key_id)
+        i++;
+    if (i < MARKS) {
+        keeper->marks[i] = *job;
+        keeper->mark_count += i == keeper->mark_count;
+    } else if (!keeper->marks_overflowed) {
+        keeper->marks_overflowed = true;
+        tg_log(TG_LOG_WARNING, "keys", "the states of more than %d keys wait to be stored: "
+               "what is found out about others holds on this node only", MARKS);
+    }
+    if (tg_now_us() >= keeper->marks_at_us)
+        store_marks(keeper);
 }
 
 /* --- use ----------------------------------------------------------------------------------- */
@@ -230,14 +272,9 @@ static void read_rows(struct tg_key_keeper *keeper)
 
 static void work(struct tg_key_keeper *keeper, const struct tg_key_job *job)
 {
-    struct tg_db *db;
-
     switch (job->kind) {
     case TG_KEY_JOB_MARK:
-        db = open_db(keeper);
-        if (db != NULL)
-            mark(keeper, db, job);
-        tg_db_release(db);
+        add_mark(keeper, job);
         break;
     case TG_KEY_JOB_GIVE:
         give(keeper, job);
@@ -260,10 +297,16 @@ static void *keep(void *context)
             work(keeper, &job);
         if (!got && tg_now_us() >= keeper->flush_at_us) /* whatever waited is in the sums */
             flush(keeper);
+        if (tg_now_us() >= keeper->marks_at_us)
+            store_marks(keeper);
         if (!stopping && tg_now_us() >= keeper->read_at_us)
             read_rows(keeper);
     }
     flush(keeper);
+    store_marks(keeper);
+    if (keeper->mark_count > 0)
+        tg_log(TG_LOG_WARNING, "keys", "the states of %zu keys could not be stored",
+               keeper->mark_count);
     return NULL;
 }
 

@@ -5,7 +5,8 @@
  * found out comes to the board by those messages, and once a minute from the rows.
  *
  * The queue is bounded. A verdict that finds it full holds on this node only; a settlement is then
- * left to its lease.
+ * left to its lease. Verdicts that the database does not take wait, the last one of each of 1,024
+ * keys, and are tried again every few seconds.
  *
  * Threads  put, told: any.  Blocks  put: no; free: until the queue is empty.
  */

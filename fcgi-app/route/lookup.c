@@ -1,3 +1,4 @@
+#include "common/store/group.h"
 #include "fcgi-app/route/snapshot_build.h"
 
 #include <stdlib.h>
@@ -134,7 +135,7 @@ bool tg_snapshot_spends_free_first(const struct tg_snapshot *snapshot, const cha
 {
     const struct tg_group_row *row = group_row(snapshot, group);
 
-    return row != NULL && strcmp(row->order_mode, "spend_free_first") == 0;
+    return row != NULL && strcmp(row->order_mode, TG_GROUP_SPEND_FREE_FIRST) == 0;
 }
 
 void tg_snapshot_models(const struct tg_snapshot *snapshot, const char *group,

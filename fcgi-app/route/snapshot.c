@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* How long the refresher sleeps at a time before it looks whether it shall end, and how soon it
@@ -23,6 +24,7 @@ struct tg_snapshot_holder {
     struct tg_snapshot *current; /* NULL before the first build */
     int64_t seen_at_us;          /* when it was last known to be up to date */
     bool stopping, hurry;
+    char fingerprint[TG_FINGERPRINT_TEXT];
     /* the refresher's own */
     struct tg_kv_listener *listener;
     struct tg_opener *opener;
@@ -118,10 +120,33 @@ static enum tg_class build(struct tg_snapshot_holder *holder, struct tg_db *db,
     return TG_OK;
 }
 
+static void note_fingerprint(struct tg_snapshot_holder *holder)
+{
+    pthread_mutex_lock(&holder->lock);
+    memcpy(holder->fingerprint, tg_opener_secrets(holder->opener)->fingerprint,
+           sizeof holder->fingerprint);
+    pthread_mutex_unlock(&holder->lock);
+}
+
+static bool look_at_keys(struct tg_snapshot_holder *holder, struct tg_db *db)
+{
+    bool others = tg_opener_look(holder->opener, db);
+
+    note_fingerprint(holder);
+    return others;
+}
+
+void tg_snapshot_fingerprint(struct tg_snapshot_holder *holder, char ret[TG_FINGERPRINT_TEXT])
+{
+    pthread_mutex_lock(&holder->lock);
+    memcpy(ret, holder->fingerprint, sizeof holder->fingerprint);
+    pthread_mutex_unlock(&holder->lock);
+}
+
 static enum tg_class build_if_changed(struct tg_snapshot_holder *holder, struct tg_db *db,
                                       struct tg_error *err)
 {
-    const bool other_keys = tg_opener_look(holder->opener, db);
+    const bool other_keys = look_at_keys(holder, db);
     int64_t version;
     enum tg_class class = tg_store_routing_version(db, &version, err);
 
@@ -266,6 +291,7 @@ enum tg_class tg_snapshot_holder_new(const struct tg_snapshot_conf *conf,
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&made->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    note_fingerprint(made);
     (void)refresh(made); /* without MySQL the refresher goes on trying */
     if (pthread_create(&made->thread, NULL, refresher, made) != 0) {
         tg_snapshot_free(made->current);

@@ -24,8 +24,7 @@ struct tg_snapshot_conf {
     struct tg_db_pool *main_db;
     struct tg_kv_pool *kv;
     const struct tg_secrets *secrets; /* to open channel keys; copied */
-    /* Where they were read; looked at again before each reading of the tables, so that another
-     * master key is there before what is sealed with it. NULL: never. */
+    /* Looked at before each reading of the tables, for another master key. NULL: never. */
     const char *console_file, *private_file;
     const char *node; /* told to the database with the newest key that it can open; NULL: nothing */
     int64_t interval_us;
@@ -48,9 +47,10 @@ const struct tg_snapshot *tg_snapshot_acquire_from(struct tg_snapshot_holder *ho
                                                    int64_t version) must_check non_null(1);
 void tg_snapshot_release(struct tg_snapshot_holder *holder, const struct tg_snapshot *snapshot)
     non_null(1); /* NULL is fine */
-/* Looks at once, as if a message had come. */
-void tg_snapshot_hurry(struct tg_snapshot_holder *holder) non_null(1);
+void tg_snapshot_hurry(struct tg_snapshot_holder *holder) non_null(1); /* looks at once */
 int64_t tg_snapshot_age_us(struct tg_snapshot_holder *holder) non_null(1); /* -1: none yet */
+void tg_snapshot_fingerprint(struct tg_snapshot_holder *holder, char ret[TG_FINGERPRINT_TEXT])
+    non_null(1);
 int64_t tg_snapshot_version(const struct tg_snapshot *snapshot) non_null(1);
 
 /* A key of a channel, opened. State and use are those of the row: the board knows newer ones. */

@@ -38,6 +38,24 @@ def test_a_wrong_field_keeps_what_was_typed(root: Browser) -> None:
     }
 
 
+def test_the_order_in_a_group_is_set(root: Browser) -> None:
+    name = f"group-{next(numbers)}"
+    root.visit(BASE + "groups.cgi/new")
+    page = root.submit("groups.cgi", name=name, ratio="1", order_mode="spend_free_first")
+    assert page.status == 200, page.text
+    assert root.form(f"groups.cgi/{name}")["fields"]["order_mode"] == "spend_free_first"
+    assert root.api("GET", f"groups/{name}").json["order_mode"] == "spend_free_first"
+    assert root.api("POST", f"groups/{name}", {"ratio": "2"}).json["order_mode"] != ""
+    assert root.api("POST", f"groups/{name}", {"order_mode": "dearest"}).status == 422
+    assert root.api("POST", f"groups/{name}", {"order_mode": ""}).json["order_mode"] == ""
+
+
+def test_no_group_is_named_auto(root: Browser) -> None:
+    answer = root.api("POST", "groups", {"name": "auto", "ratio": "1"})
+    assert answer.status == 422
+    assert "a token's word" in answer.json["error"]["fields"]["name"]
+
+
 def test_fields_that_are_not_in_the_form_are_refused(root: Browser) -> None:
     answer = root.api("POST", "groups", {"name": "x", "ratio": "1", "role": "root"})
     assert answer.status == 400

@@ -365,3 +365,56 @@ def test_a_field_of_the_command_that_is_wrong(stack: Stack, make: Any) -> None:
         assert stack.site.run_ctl("key", *argv).returncode == 2, argv
     other = stack.channel(f"other-{time.monotonic_ns()}", [ring.model])
     assert stack.site.run_ctl("key", "disable", str(other), key).returncode == 1
+
+
+@pytest.mark.complains("database", "mysql", "keys", "snapshot", "ledger", "worker", "relay",
+                       "reserve", "settle", "channel", "shard", "effects", "conf")  # fmt: skip
+def test_what_is_found_out_while_mysql_is_away_is_stored_when_it_is_back(
+    stack: Stack, make: Any
+) -> None:
+    ring = make(4)
+    is_ok(ring.chat())
+    ring.account.wait_spent(stack.charged_by_simulator())
+    stack.mariadb.stop()
+    try:
+        ring.behave(0, "unauthorized")
+        ring.behave(1, "payment")
+        ring.behave(2, "rate-limit", k=900)
+        for _ in range(4):
+            is_ok(ring.chat())
+        asked = ring.asked()
+        assert asked[-1] == KEYS[3] and asked.count(KEYS[0]) == 2, asked
+    finally:
+        stack.mariadb.start()
+    ring.wait_state(0, "suspended")
+    ring.wait_state(1, "exhausted")
+    ring.wait_state(2, "resting")
+    actions = stack.site.main_sql("SELECT action FROM audit_log ORDER BY id DESC LIMIT 9")
+    assert actions.count(["channel.key_suspend"]) >= 1
+    before = len(ring.asked())
+    is_ok(ring.chat())
+    assert ring.asked()[before:] == [KEYS[3]]
+
+
+def test_a_group_that_spends_free_first_uses_capped_keys_before_others(stack: Stack) -> None:
+    """Across channels of one priority; in the usual order weights decide."""
+    group = f"free-{next(names)}"
+    stack.site.ctl("group", "set", group, "--ratio", "1", "--order", "spend_free_first")
+    model = stack.new_model(M_REF)
+    stack.channel(f"paid-{group}", [model], "--groups", group, "--weight", "1000", key=KEYS[6])
+    free = stack.channel(f"gift-{group}", [model], "--groups", group, key=KEYS[7])
+    (key,) = stack.site.ctl("key", "list", str(free))["rows"]
+    stack.site.ctl("key", "cap", str(free), str(key["id"]), "--requests", "3")
+    account = stack.account(group=group)
+    stack.wait_model(account, model)
+    stack.simulator.reset()
+    for _ in range(5):
+        is_ok(account.chat(model))
+    asked = [seen.key for seen in stack.simulator.requests()]
+    assert asked == [KEYS[7]] * 3 + [KEYS[6]] * 2
+    shown = stack.site.ctl("group", "set", group, "--order", "priority")
+    assert shown["order_mode"] == ""
+    refused = stack.site.run_ctl("group", "set", group, "--order", "cheapest")
+    assert refused.returncode == 2 and "spend_free_first" in refused.stderr
+    refused = stack.site.run_ctl("group", "set", "auto", "--ratio", "1")
+    assert refused.returncode == 2 and "a token's word" in refused.stderr

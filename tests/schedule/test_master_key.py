@@ -112,6 +112,12 @@ def test_all_rows_are_sealed_anew_while_requests_run_and_keys_are_added(
     assert versions(stack) == {old + 1: before[old] + added}
     assert not has_two_keys(stack.directory / "tollgate.secrets")
     assert workers_have_no_unknown_key(stack)
+
+    def ready_says() -> set[str]:
+        asked = [stack.fcgi.request("GET", "/readyz") for _ in range(6)]
+        return {answer.json["secrets_fingerprint"] for answer in asked}
+
+    eventually("workers name the new files", lambda: ready_says() == {result["fingerprint"]}, 20)
     # Processes that read everything anew open everything too.
     stack.gateway.restart()
     is_ok(account.chat(model))

@@ -6,6 +6,9 @@ After each test that uses the stack:
 * the simulator saw no breach of HTTP (unless @pytest.mark.breaks_http);
 * when money moved: `tollgatectl audit` is clean, and what the provider charged equals what the
   users paid (unless @pytest.mark.books_differ("why")).
+
+At the end of the session no file of its directory, those of the stores included, holds a channel
+key, a master key or a password (see canary.py).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness import canary
 from harness.gateway import build_tree
 from harness.procs import eventually
 from harness.stack import Account, Stack
@@ -55,7 +59,10 @@ def stack() -> Iterator[Stack]:
     try:
         stack.start()
         yield stack
+        secrets = {**canary.fixed_secrets(), **canary.master_keys(stack)}
         stack.stop()
+        leaked = canary.in_directory(stack.directory, secrets)
+        assert not leaked, "\n".join(leaked)
         # Leaks are reported at the end of a process, after the last test has been judged.
         found = [
             line for p in stack.processes() for line in p.complaints(0, [r"^(?!.*(Leak|SUMMARY))"])

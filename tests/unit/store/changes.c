@@ -358,6 +358,29 @@ void keys_are_added_replaced_and_switched(void **state)
                      TG_OK); /* for the others */
 }
 
+void no_group_is_named_auto(void **state)
+{
+    static const char *const groups[] = {"default", "auto"};
+    struct house *house = *state;
+    const struct tg_group_change made = {.name = "auto", .ratio = "1"};
+    const struct tg_group_change order = {.name = "vip", .ratio = "1", .order_mode = "dearest"};
+    const struct tg_group_access access = {"default", "auto", true, ""};
+    const struct tg_channel_change channel = {
+        .id = house_channel(house, "one"), .groups = groups, .group_count = 2, .auto_disable = -1};
+
+    assert_int_equal(tg_store_group_change(house->db, &house->actor, &made, &house->err),
+                     TG_CLASS_INVALID);
+    assert_non_null(strstr(house->err.message, "a token's word"));
+    assert_int_equal(tg_store_group_access_set(house->db, &house->actor, &access, &house->err),
+                     TG_CLASS_INVALID);
+    assert_int_equal(tg_store_channel_change(house->db, &house->actor, &channel, &house->err),
+                     TG_CLASS_INVALID);
+    assert_string_equal(house->err.code, "invalid_name");
+    assert_int_equal(tg_store_group_change(house->db, &house->actor, &order, &house->err),
+                     TG_CLASS_INVALID);
+    assert_string_equal(house->err.code, "invalid_order");
+}
+
 void groups_are_described_used_and_deleted(void **state)
 {
     struct house *house = *state;

@@ -23,6 +23,7 @@ int main(void)
         CASE(a_changed_channel_has_new_abilities),
         CASE(bad_changes_of_a_channel_leave_nothing_behind),
         CASE(keys_are_added_replaced_and_switched),
+        CASE(no_group_is_named_auto),
         CASE(groups_are_described_used_and_deleted),
         CASE(a_price_is_deleted),
         CASE(the_chain_holds_when_many_write),

@@ -22,6 +22,7 @@ void bad_changes_of_a_token_leave_nothing_behind(void **state);
 void a_changed_channel_has_new_abilities(void **state);
 void bad_changes_of_a_channel_leave_nothing_behind(void **state);
 void keys_are_added_replaced_and_switched(void **state);
+void no_group_is_named_auto(void **state);
 void groups_are_described_used_and_deleted(void **state);
 void a_price_is_deleted(void **state);
 void the_chain_holds_when_many_write(void **state);
