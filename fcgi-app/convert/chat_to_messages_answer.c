@@ -1,4 +1,5 @@
 /* A whole answer of Chat as one of Messages (PROTOCOLS C1). */
+#include "fcgi-app/convert/citations.h"
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/hub.h"
@@ -175,6 +176,9 @@ static struct tg_json *content_of(const struct tg_convert *context, const struct
 
     push_reasoning(content, message);
     push_text(content, tg_hub_span(message, "content"));
+    if (tg_hub_span(message, "content").len > 0)
+        tg_citations_to_messages(context, message,
+                                 tg_json_element(content, tg_json_array_len(content) - 1));
     push_text(content, tg_hub_span(message, "refusal"));
     if (tg_json_get_array(message, "tool_calls", &calls) == TG_JSON_GOT)
         for (size_t i = 0; i < tg_json_array_len(calls); i++)

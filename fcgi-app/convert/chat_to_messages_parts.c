@@ -1,5 +1,6 @@
 /* Messages of Chat as content blocks of Messages (PROTOCOLS B2, B0.9). */
 #include "fcgi-app/convert/chat_to_messages_request.h"
+#include "fcgi-app/convert/citations.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/media.h"
 #include "fcgi-app/convert/names.h"
@@ -287,6 +288,7 @@ struct tg_json *tg_chat_to_messages_assistant(const struct tg_convert *context,
     }
     if (tg_json_get_object(message, "audio", &audio) == TG_JSON_GOT)
         note(context, TG_SEVERITY_WARN, "PART_DROPPED", path);
+    tg_citations_dropped(context, message, "annotations", path);
     push_calls(context, message, path, blocks);
     return blocks;
 }

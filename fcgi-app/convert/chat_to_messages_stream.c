@@ -2,6 +2,7 @@
 #include "fcgi-app/convert/chat_to_messages.h"
 
 #include "common/base/memory.h"
+#include "fcgi-app/convert/citations.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void add_delta(struct tg_blocks *state, const struct tg_json *delta, stru
         tg_buf_add(&state->refusal, text.ptr, text.len);
         tg_blocks_text(state, out, text);
     }
+    tg_citations_dropped(state->hop.context, delta, "annotations", "response");
     if (tg_json_get_array(delta, "tool_calls", &calls) == TG_JSON_GOT)
         for (size_t i = 0; i < tg_json_array_len(calls); i++)
             tg_blocks_call(state, tg_json_array_at(calls, i), out);

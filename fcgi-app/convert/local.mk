@@ -24,6 +24,7 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/chat_to_messages_blocks.c \
 	fcgi-app/convert/chat_to_messages_calls.c \
 	fcgi-app/convert/chat_wire.c fcgi-app/convert/chat_wire.h \
+	fcgi-app/convert/citations.c fcgi-app/convert/citations.h \
 	fcgi-app/convert/sha256.c fcgi-app/convert/sha256.h \
 	fcgi-app/convert/names.c fcgi-app/convert/names.h \
 	fcgi-app/convert/media.c fcgi-app/convert/media.h \

@@ -1,4 +1,5 @@
 /* A whole answer of Messages as one of Chat (PROTOCOLS C1). */
+#include "fcgi-app/convert/citations.h"
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/toolset.h"
@@ -6,9 +7,29 @@
 struct reading {
     const struct tg_convert *context;
     struct tg_buf text, reasoning;
-    struct tg_json *details, *calls;
+    struct tg_json *details, *calls, *annotations;
+    int64_t chars; /* of the text so far */
     bool has_reasoning;
 };
+
+static int64_t chars_of(struct tg_span text)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static void read_text(struct reading *reading, const struct tg_json *block)
+{
+    struct tg_span text = tg_hub_span(block, "text");
+    struct tg_citations_range range = {reading->chars, reading->chars + chars_of(text)};
+
+    tg_buf_add(&reading->text, text.ptr, text.len);
+    tg_citations_to_chat(reading->context, block, range, reading->annotations);
+    reading->chars = range.to;
+}
 
 static struct tg_json *detail(const char *type, size_t index)
 {
@@ -73,8 +94,7 @@ static void read_block(struct reading *reading, const struct tg_json *block, siz
     struct tg_span text;
 
     if (tg_hub_is(block, "type", "text")) {
-        text = tg_hub_span(block, "text");
-        tg_buf_add(&reading->text, text.ptr, text.len);
+        read_text(reading, block);
     } else if (tg_hub_is(block, "type", "thinking")) {
         read_thinking(reading, block, index);
     } else if (tg_hub_is(block, "type", "redacted_thinking")) {
@@ -118,6 +138,7 @@ static struct tg_json *message_of(struct reading *reading, const struct tg_json 
                          (struct tg_span){reading->reasoning.data, reading->reasoning.len});
     tg_hub_set_list(message, "reasoning_details", reading->details);
     tg_hub_set_list(message, "tool_calls", reading->calls);
+    tg_hub_set_list(message, "annotations", reading->annotations);
     tg_buf_done(&reading->text);
     tg_buf_done(&reading->reasoning);
     return message;
@@ -175,6 +196,7 @@ enum tg_class tg_messages_to_chat_answer(const struct tg_convert *context,
     tg_buf_init(&reading.reasoning, 0);
     reading.details = tg_json_new_array();
     reading.calls = tg_json_new_array();
+    reading.annotations = tg_json_new_array();
     for (size_t i = 0; i < tg_json_array_len(content); i++)
         read_block(&reading, tg_json_array_at(content, i), i);
     made = tg_json_new_object();

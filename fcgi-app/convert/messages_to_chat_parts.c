@@ -1,4 +1,5 @@
 /* Content blocks of Messages as parts and messages of Chat (PROTOCOLS B1, B0.9). */
+#include "fcgi-app/convert/citations.h"
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/messages_to_chat.h"
@@ -162,6 +163,7 @@ void tg_messages_to_chat_part(const struct tg_convert *context, const struct tg_
 {
     const struct tg_json *source;
 
+    tg_citations_dropped(context, block, "citations", path);
     if (tg_hub_is(block, "type", "text"))
         push_text(block, parts);
     else if (tg_hub_is(block, "type", "image")) {
@@ -308,6 +310,7 @@ static void read_block(struct turn *turn, const struct tg_json *block)
 {
     struct tg_span text;
 
+    tg_citations_dropped(turn->context, block, "citations", turn->path);
     if (tg_hub_is(block, "type", "text")) {
         text = tg_hub_span(block, "text");
         if (turn->apart && turn->text.len > 0 && text.len > 0)

@@ -127,6 +127,43 @@ def test_content_in_parts_is_thinking_and_text() -> None:
     assert (thinking["thinking"], text) == ("first this", {"type": "text", "text": "Hello"})
 
 
+FOUND = {"type": "web_search_result_location", "url": "https://a.example", "title": "A",
+         "cited_text": "a", "encrypted_index": "E"}  # fmt: skip
+QUOTED = {"type": "char_location", "cited_text": "b", "document_index": 0}
+
+
+def test_what_a_search_found_is_an_annotation() -> None:
+    blocks = [
+        {"type": "text", "text": "h\u00e9 "},
+        {"type": "text", "text": "\u2603!", "citations": [FOUND, QUOTED]},
+    ]
+    body = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": blocks,
+            "stop_reason": "end_turn", "usage": {}}  # fmt: skip
+    said = tool.answer("chat", "messages", body)
+    message = said["body"]["choices"][0]["message"]
+    citation = {"start_index": 3, "end_index": 5, "title": "A", "url": "https://a.example"}
+    assert message["annotations"] == [{"type": "url_citation", "url_citation": citation}]
+    assert "CITATION_DROPPED/i response" in tool.codes(said)
+    said = tool.answer("messages", "chat", {"id": "x", "choices": [{"message": message}]})
+    (text,) = said["body"]["content"]
+    assert text["citations"] == [{**FOUND, "cited_text": "", "encrypted_index": ""}]
+
+
+def test_citations_elsewhere_are_noted_as_lost() -> None:
+    noted = "CITATION_DROPPED/i "
+    user = {"role": "user", "content": "hi"}
+    block = {"type": "text", "text": "a", "citations": [FOUND]}
+    turn = {"role": "assistant", "content": [block]}
+    said = tool.request("messages", "chat", {"max_tokens": 9, "messages": [user, turn, user]})
+    assert noted + "messages[1]" in tool.codes(said)
+    url = {"type": "url_citation", "url_citation": {"url": "https://a.example", "title": "A"}}
+    turn = {"role": "assistant", "content": "a", "annotations": [url]}
+    said = tool.request("chat", "messages", {"messages": [user, turn, user]})
+    assert noted + "messages[1]" in tool.codes(said)
+    chunks = [streams.chunk({"content": "a", "annotations": [url]}), streams.chunk({}, "stop")]
+    assert noted + "response" in tool.codes(tool.stream("messages", "chat", chunks, "done"))
+
+
 # --- fold(stream(x)) == answer(x) -----------------------------------------------------------------
 
 
