@@ -250,6 +250,23 @@ static enum tg_class check_messages(struct tg_request *req)
     return TG_OK;
 }
 
+static enum tg_class check_input(struct tg_request *req)
+{
+    const struct tg_json *input;
+    enum tg_json_got got = tg_json_get(req->json, "input", &input);
+
+    if (got == TG_JSON_GOT && tg_json_type(input) != TG_JSON_STRING &&
+        tg_json_type(input) != TG_JSON_ARRAY)
+        return invalid(req, "input", "a string or an array");
+    return TG_OK;
+}
+
+static enum tg_class check_prompt(struct tg_request *req)
+{
+    return req->endpoint->protocol == TG_PROTOCOL_RESPONSES ? check_input(req)
+                                                            : check_messages(req);
+}
+
 static enum tg_class take_options(struct tg_request *req)
 {
     const struct tg_json *options;
@@ -308,8 +325,16 @@ static enum tg_class take_chat(struct tg_request *req)
 /* A ceiling of 0 warms a prompt cache. */
 static enum tg_class take_protocol(struct tg_request *req)
 {
-    return req->endpoint->protocol == TG_PROTOCOL_MESSAGES ? take_ceiling(req, "max_tokens", 0)
-                                                           : take_chat(req);
+    switch (req->endpoint->protocol) {
+    case TG_PROTOCOL_MESSAGES:
+        return take_ceiling(req, "max_tokens", 0);
+    case TG_PROTOCOL_RESPONSES:
+        return take_ceiling(req, "max_output_tokens", 1);
+    case TG_PROTOCOL_CHAT:
+    case TG_PROTOCOL_GEMINI:
+        break;
+    }
+    return take_chat(req);
 }
 
 static enum tg_class understand(struct tg_request *req)
@@ -329,7 +354,7 @@ static enum tg_class understand(struct tg_request *req)
     if (class == TG_OK)
         class = take_protocol(req);
     if (class == TG_OK)
-        class = check_messages(req);
+        class = check_prompt(req);
     return class;
 }
 

@@ -99,11 +99,14 @@ static void call_upstream(struct tg_relay *relay, const struct tg_choice *choice
     keep_facts(attempt, &transfer);
     if (transfer.arrived || transfer.error.class == TG_OK)
         serve(relay, choice, attempt, &transfer);
-    if (transfer.error.class == TG_OK)
-        tg_relay_finish(req, &transfer);
     if (req->end_reason == TG_END_NONE &&
         (transfer.error.class == TG_OK || transfer.arrived))
         req->end_reason = transfer.end_reason;
+    if (transfer.error.class == TG_OK)
+        tg_relay_finish(req, &transfer);
+    else if (req->content_sent && transfer.stream.terminal.len > 0)
+        req->failure = tg_arena_strndup(req->arena, transfer.stream.terminal.data,
+                                        transfer.stream.terminal.len);
     tg_relay_judge_key(relay, choice, &transfer);
     *ret_attempt = attempt;
     *ret_error = transfer.error;
