@@ -104,19 +104,23 @@ static void read_end(struct tg_span data, const char *word, struct tg_chat_event
     read_usage(data, ret);
 }
 
-/* A call begins with its name; of other items nothing was generated yet. */
+/* A call, or what stands for one, begins whole or with its name; text and reasoning are told by
+ * their deltas. */
 static void read_added(const struct reading *reading, struct tg_span data)
 {
+    static const char *const texts[] = {"name", "arguments", "input"};
     struct tg_value item;
     char type[TYPE_TEXT];
 
     if (!tg_value_at(data, "item", &item) || item.type != TG_JSON_OBJECT)
         return;
     type_of(item.text, type);
-    if (is(type, "function_call") || is(type, "custom_tool_call"))
-        add(reading, item.text, "name", TG_CHAT_TOOL_CALL);
-    else if (is(type, "image_generation_call"))
-        reading->event->content |= TG_CHAT_IMAGE;
+    if (is(type, "message") || is(type, "reasoning"))
+        return;
+    reading->event->content |=
+        is(type, "image_generation_call") ? TG_CHAT_IMAGE : TG_CHAT_TOOL_CALL;
+    for (size_t i = 0; i < TG_COUNT_OF(texts); i++)
+        add(reading, item.text, texts[i], TG_CHAT_TOOL_CALL);
 }
 
 void tg_responses_event_read(struct tg_span data, struct tg_chat_event *ret,

@@ -12,6 +12,12 @@ enum ended { ENDED_SERVED, ENDED_NEXT_GROUP, ENDED_NEXT_MODEL, ENDED_STOPPED };
 
 /* --- one call ------------------------------------------------------------------------------ */
 
+/* Only a provider can make what it alone can read again. */
+static bool is_compaction(const struct tg_request *req)
+{
+    return strcmp(req->endpoint->name, "compact") == 0;
+}
+
 struct tg_provider_input tg_relay_input(const struct tg_relay *relay,
                                         const struct tg_channel *channel)
 {
@@ -24,6 +30,7 @@ struct tg_provider_input tg_relay_input(const struct tg_relay *relay,
         .client_model = req->model,
         .model = relay->quote->model,
         .stream = req->stream,
+        .path = is_compaction(req) ? "/responses/compact" : NULL,
         .client = req->endpoint->protocol,
         .json = req->json,
         .wants_usage = req->wants_usage,
@@ -299,6 +306,7 @@ enum tg_verdict tg_stage_relay(struct tg_request *req)
 
     relay.deadline_at_us =
         req->started_at_us + tg_conf_int(relay.settings->conf, TG_OPTION_REQUEST_DEADLINE);
+    relay.native_only = is_compaction(req);
     tg_client_init(&relay.client, req);
     if (req->stream)
         tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_STREAMS, 1);

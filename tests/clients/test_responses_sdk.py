@@ -164,6 +164,44 @@ def test_a_stream_that_breaks_off_fails(target: Target, model: str, scenario: st
     assert kinds.count("response.failed") == 1 and "response.completed" not in kinds
 
 
+@ONE_SERVER
+def test_tokens_of_a_prompt(target: Target, model: str) -> None:
+    counted = client(target).responses.input_tokens.count(model=model, input="one two three")
+    assert counted.object == "response.input_tokens" and 0 < counted.input_tokens < 30
+
+
+@ONE_SERVER
+def test_a_compaction(target: Target) -> None:
+    turns: Any = [{"role": "user", "content": "one two three"}]
+    made = client(target).responses.compact(model=RESPONSES, input=turns)
+    assert made.output[0].type == "compaction"
+    assert (made.usage.input_tokens, made.usage.output_tokens) == (3, 5)
+    assert target.simulator.requests()[-1].path.endswith("/v1/responses/compact")
+
+
+@ONE_SERVER
+def test_what_was_kept_belongs_to_nobody(target: Target, model: str) -> None:
+    if target.account is None:
+        pytest.skip("the provider keeps responses")
+    sdk = client(target)
+    reference: Any = [{"type": "item_reference", "id": "msg_1"}]
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("previous_response_id", {"previous_response_id": "resp_1"}),
+        ("conversation", {"conversation": "conv_1"}),
+        ("background", {"background": True}),
+        ("input", {"input": reference}),
+    ]
+    for param, more in cases:
+        with pytest.raises(openai.BadRequestError) as caught:
+            ask(target, model, **more)
+        assert caught.value.param == param
+    for call in (sdk.responses.retrieve, sdk.responses.delete, sdk.responses.cancel):
+        with pytest.raises(openai.APIStatusError) as refused:
+            call("resp_1")
+        assert refused.value.status_code == 501
+    assert target.simulator.requests() == []
+
+
 # --- other clients on a Responses channel --------------------------------------------------------
 
 

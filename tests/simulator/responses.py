@@ -120,3 +120,9 @@ def whole(answer: Answer, parsed: dict[str, Any], used: dict[str, Any] | None) -
         result["incomplete_details"] = {"reason": reason}
     result["usage"] = usage(used) if used is not None else None
     return result
+
+
+def compacted(number: int, used: dict[str, Any]) -> dict[str, Any]:
+    item = {"id": f"cmp_sim{number:06d}", "type": "compaction", "encrypted_content": "c2VhbGVk"}
+    made = {"id": f"resp_sim{number:06d}", "object": "response.compaction"}
+    return {**made, "created_at": 1_700_000_000, "output": [item], "usage": usage(used)}

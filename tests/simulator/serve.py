@@ -162,7 +162,7 @@ async def tell_balance(state: State, sink: Sink, request: Request) -> None:
 
 async def route_responses(state: State, sink: Sink, request: Request, key: str) -> None:
     tail = request.path[request.path.index("/responses") + len("/responses") :]
-    if tail not in ("", "/input_tokens") or request.method != "POST":
+    if tail not in ("", "/input_tokens", "/compact") or request.method != "POST":
         raise Refusal(404, f"Unknown request URL: {request.method} {request.path}.", code=None)
     parsed, behaviour = take_up(state, sink, request, key)
     if behaviour.recorded:
@@ -174,6 +174,10 @@ async def route_responses(state: State, sink: Sink, request: Request, key: str) 
         return
     counted = responses.count_prompt(parsed)
     body = encode({"object": "response.input_tokens", "input_tokens": counted})
+    if tail == "/compact":
+        sink.seen.charged = make_usage(counted, 5, behaviour.params)
+        body = encode(responses.compacted(sink.seen.number, sink.seen.charged))
+        sink.seen.complete = True
     await sink.start(200, JSON, length=len(body))
     await sink.send(body)
 
