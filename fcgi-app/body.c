@@ -7,6 +7,7 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -250,6 +251,56 @@ static enum tg_class check_messages(struct tg_request *req)
     return TG_OK;
 }
 
+/* The provider keeps responses under the operator's account, for all users alike: whose they are
+ * is not known here, so nobody may go on with one. */
+static enum tg_class refuse_state(struct tg_request *req, const char *param)
+{
+    bool previous = strcmp(param, "previous_response_id") == 0;
+
+    (void)tg_fail(&req->error, TG_CLASS_INVALID,
+                  previous ? "previous_response_not_found" : "unsupported_parameter",
+                  "'%s' is not offered by this gateway, which keeps no responses. Send the whole "
+                  "conversation as 'input'.",
+                  param);
+    snprintf(req->error.param, sizeof req->error.param, "%s", param);
+    return TG_CLASS_INVALID;
+}
+
+static enum tg_class check_state(struct tg_request *req)
+{
+    static const char *const states[] = {"previous_response_id", "conversation"};
+    const struct tg_json *value;
+    bool background = false;
+
+    for (size_t i = 0; i < TG_COUNT_OF(states); i++)
+        if (tg_json_get(req->json, states[i], &value) == TG_JSON_GOT)
+            return refuse_state(req, states[i]);
+    (void)tg_json_get_bool(req->json, "background", &background);
+    return background ? refuse_state(req, "background") : TG_OK;
+}
+
+static enum tg_class check_input(struct tg_request *req)
+{
+    const struct tg_json *input;
+    struct tg_span type;
+
+    if (tg_json_get(req->json, "input", &input) != TG_JSON_GOT)
+        return check_state(req);
+    if (tg_json_type(input) != TG_JSON_STRING && tg_json_type(input) != TG_JSON_ARRAY)
+        return invalid(req, "input", "a string or an array");
+    for (size_t i = 0; i < tg_json_array_len(input); i++)
+        if (tg_json_get_string(tg_json_array_at(input, i), "type", &type) == TG_JSON_GOT &&
+            type.len == 14 && memcmp(type.ptr, "item_reference", 14) == 0)
+            return refuse_state(req, "input");
+    return check_state(req);
+}
+
+static enum tg_class check_prompt(struct tg_request *req)
+{
+    return req->endpoint->protocol == TG_PROTOCOL_RESPONSES ? check_input(req)
+                                                            : check_messages(req);
+}
+
 static enum tg_class take_options(struct tg_request *req)
 {
     const struct tg_json *options;
@@ -308,8 +359,16 @@ static enum tg_class take_chat(struct tg_request *req)
 /* A ceiling of 0 warms a prompt cache. */
 static enum tg_class take_protocol(struct tg_request *req)
 {
-    return req->endpoint->protocol == TG_PROTOCOL_MESSAGES ? take_ceiling(req, "max_tokens", 0)
-                                                           : take_chat(req);
+    switch (req->endpoint->protocol) {
+    case TG_PROTOCOL_MESSAGES:
+        return take_ceiling(req, "max_tokens", 0);
+    case TG_PROTOCOL_RESPONSES:
+        return take_ceiling(req, "max_output_tokens", 1);
+    case TG_PROTOCOL_CHAT:
+    case TG_PROTOCOL_GEMINI:
+        break;
+    }
+    return take_chat(req);
 }
 
 static enum tg_class understand(struct tg_request *req)
@@ -329,7 +388,7 @@ static enum tg_class understand(struct tg_request *req)
     if (class == TG_OK)
         class = take_protocol(req);
     if (class == TG_OK)
-        class = check_messages(req);
+        class = check_prompt(req);
     return class;
 }
 

@@ -11,6 +11,10 @@ static const struct tg_endpoint endpoints[] = {
     {"messages", "POST", "/v1/messages", TG_PROTOCOL_MESSAGES, TG_OPERATION_GENERATE},
     {"count_tokens", "POST", "/v1/messages/count_tokens", TG_PROTOCOL_MESSAGES,
      TG_OPERATION_COUNT},
+    {"responses", "POST", "/v1/responses", TG_PROTOCOL_RESPONSES, TG_OPERATION_GENERATE},
+    {"input_tokens", "POST", "/v1/responses/input_tokens", TG_PROTOCOL_RESPONSES,
+     TG_OPERATION_COUNT},
+    {"compact", "POST", "/v1/responses/compact", TG_PROTOCOL_RESPONSES, TG_OPERATION_GENERATE},
     {"models", "GET", "/v1/models", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"health", "GET", "/healthz", TG_PROTOCOL_CHAT, TG_OPERATION_HEALTH},
@@ -34,6 +38,9 @@ static const struct tg_endpoint endpoints[] = {
     {"stored_completion", "POST", "/v1/chat/completions/*", TG_PROTOCOL_CHAT, TG_OPERATION_ABSENT},
     {"stored_completion", "DELETE", "/v1/chat/completions/*", TG_PROTOCOL_CHAT,
      TG_OPERATION_ABSENT},
+    {"stored_response", "GET", "/v1/responses/*", TG_PROTOCOL_RESPONSES, TG_OPERATION_ABSENT},
+    {"stored_response", "POST", "/v1/responses/*", TG_PROTOCOL_RESPONSES, TG_OPERATION_ABSENT},
+    {"stored_response", "DELETE", "/v1/responses/*", TG_PROTOCOL_RESPONSES, TG_OPERATION_ABSENT},
 };
 
 /* Paths that two protocols share; clients of Anthropic say the version that they speak. */

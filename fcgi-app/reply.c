@@ -145,6 +145,10 @@ void tg_reply_set_error(struct tg_request *req)
     tg_assert(req->error.class != TG_OK);
     tg_error_view(&req->error, &scene, &view);
     tg_buf_reset(&req->tail);
+    if (req->headers_sent && req->failure != NULL) {
+        tg_buf_str(&req->tail, req->failure);
+        return;
+    }
     if (req->headers_sent) {
         tg_error_event(&view, &scene, &req->tail);
         return;

@@ -1,5 +1,6 @@
 #include "fcgi-app/reply_error.h"
 
+#include "common/base/clock.h"
 #include "common/json/writer.h"
 
 #include <string.h>
@@ -236,33 +237,64 @@ static const char *responses_code(int status)
     return status == 400 ? "invalid_prompt" : "server_error";
 }
 
-static void put_failed_response(const struct tg_error_view *view,
-                                const struct tg_error_scene *scene, struct tg_buf *out)
+/* The members that the types of the client's library want, but for its status. */
+static void put_response(struct tg_json_writer *out, const char *status,
+                         const struct tg_error_view *failed, const struct tg_error_scene *scene)
 {
-    struct tg_json_writer json;
     struct tg_buf id;
 
     tg_buf_init(&id, 0);
     tg_buf_printf(&id, "resp_%s", scene->request_id);
+    tg_json_key(out, "response");
+    tg_json_begin_object(out);
+    tg_json_put_str(out, "id", tg_buf_text(&id));
+    tg_json_put_str(out, "object", "response");
+    tg_json_put_int(out, "created_at", tg_unix_us() / 1000000);
+    tg_json_put_str(out, "status", status);
+    tg_json_key(out, "error");
+    if (failed == NULL) {
+        tg_json_write_str(out, NULL);
+    } else {
+        tg_json_begin_object(out);
+        tg_json_put_str(out, "code", responses_code(failed->status));
+        tg_json_put_str(out, "message", failed->message);
+        tg_json_end_object(out);
+    }
+    tg_json_put_str(out, "model", "");
+    tg_json_key(out, "output");
+    tg_json_begin_array(out);
+    tg_json_end_array(out);
+    tg_json_put_bool(out, "parallel_tool_calls", true);
+    tg_json_put_str(out, "tool_choice", "auto");
+    tg_json_key(out, "tools");
+    tg_json_begin_array(out);
+    tg_json_end_array(out);
+    tg_json_end_object(out);
+    tg_buf_done(&id);
+}
+
+static void put_response_event(const char *type, int64_t sequence,
+                               const struct tg_error_view *failed,
+                               const struct tg_error_scene *scene, struct tg_buf *out)
+{
+    struct tg_json_writer json;
+
+    tg_buf_printf(out, "event: %s\ndata: ", type);
     tg_json_writer_init(&json, out);
     tg_json_begin_object(&json);
-    tg_json_put_str(&json, "type", "response.failed");
-    tg_json_key(&json, "response");
-    tg_json_begin_object(&json);
-    tg_json_put_str(&json, "id", tg_buf_text(&id));
-    tg_json_put_str(&json, "object", "response");
-    tg_json_put_str(&json, "status", "failed");
-    tg_json_key(&json, "error");
-    tg_json_begin_object(&json);
-    tg_json_put_str(&json, "code", responses_code(view->status));
-    tg_json_put_str(&json, "message", view->message);
+    tg_json_put_str(&json, "type", type);
+    tg_json_put_int(&json, "sequence_number", sequence);
+    put_response(&json, failed == NULL ? "in_progress" : "failed", failed, scene);
     tg_json_end_object(&json);
-    tg_json_key(&json, "output");
-    tg_json_begin_array(&json);
-    tg_json_end_array(&json);
-    tg_json_end_object(&json);
-    tg_json_end_object(&json);
-    tg_buf_done(&id);
+}
+
+/* Only keep-alives went out before: clients fail on a response that was never created. */
+static void put_failed_response(const struct tg_error_view *view,
+                                const struct tg_error_scene *scene, struct tg_buf *out)
+{
+    put_response_event("response.created", 0, NULL, scene, out);
+    tg_buf_str(out, "\n\n");
+    put_response_event("response.failed", 1, view, scene, out);
 }
 
 void tg_error_event(const struct tg_error_view *view, const struct tg_error_scene *scene,
@@ -270,7 +302,6 @@ void tg_error_event(const struct tg_error_view *view, const struct tg_error_scen
 {
     switch (scene->protocol) {
     case TG_PROTOCOL_RESPONSES:
-        tg_buf_str(out, "event: response.failed\ndata: ");
         put_failed_response(view, scene, out);
         break;
     case TG_PROTOCOL_MESSAGES:

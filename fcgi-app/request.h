@@ -105,6 +105,7 @@ struct tg_request {
     struct tg_usage usage;  /* after R1-R3; source NONE when nothing is billed */
     int64_t sent_bytes, received_bytes; /* to the client, from the upstream */
     struct tg_buf tail; /* last bytes for the client: sent after the settlement (AMENDMENTS L12) */
+    const char *failure; /* the event that ends a failed stream, when the stream made one itself */
 
     /* settle */
     int64_t bill_quota;

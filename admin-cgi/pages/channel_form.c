@@ -39,7 +39,10 @@ bool page_provider_fill(struct web_page *page, const char *word)
         if (strcmp(providers[i].word, word) != 0)
             continue;
         web_put_text(page, "name", strcmp(word, "other") != 0 ? word : "");
-        web_put_text(page, "provider", strcmp(word, "anthropic") == 0 ? word : "openai");
+        web_put_text(page, "provider",
+                     strcmp(word, "anthropic") == 0 || strcmp(word, "openai-responses") == 0
+                         ? word
+                         : "openai");
         web_put_text(page, "base_url", providers[i].base_url);
         web_put_text(page, "models", providers[i].models);
         return true;

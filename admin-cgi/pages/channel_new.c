@@ -13,7 +13,10 @@ static enum tg_class view(struct web_page *page)
 }
 
 static const struct web_choice dialects[] = {
-    {"openai", "OpenAI chat completions"}, {"anthropic", "Anthropic messages"}, {NULL, NULL}};
+    {"openai", "OpenAI chat completions"},
+    {"openai-responses", "OpenAI responses"},
+    {"anthropic", "Anthropic messages"},
+    {NULL, NULL}};
 
 static const struct web_field fields[] = {
     PAGE_CHANNEL_NAME,

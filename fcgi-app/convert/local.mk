@@ -8,6 +8,7 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/chat_usage.c fcgi-app/convert/chat_usage.h \
 	fcgi-app/convert/chat_event.c fcgi-app/convert/chat_event.h \
 	fcgi-app/convert/messages_event.c fcgi-app/convert/messages_event.h \
+	fcgi-app/convert/responses_event.c fcgi-app/convert/responses_event.h \
 	fcgi-app/convert/error_body.c fcgi-app/convert/error_body.h \
 	fcgi-app/convert/mask.c fcgi-app/convert/mask.h \
 	fcgi-app/convert/protocol.c fcgi-app/convert/protocol.h \

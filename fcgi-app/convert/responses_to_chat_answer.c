@@ -3,7 +3,6 @@
 #include "fcgi-app/convert/responses.h"
 #include "fcgi-app/convert/toolset.h"
 
-#include <string.h>
 
 struct reading {
     const struct tg_convert *context;
@@ -115,17 +114,10 @@ static void read_reasoning(struct reading *reading, const struct tg_json *item)
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
+/* A namespace is the provider's own: nobody who does not speak Responses has declared one. */
 static struct tg_span client_name(const struct reading *reading, const struct tg_json *item)
 {
-    struct tg_span name = tg_hub_span(item, "name"), space = tg_hub_span(item, "namespace");
-    const char *joined;
-
-    if (space.len > 0) {
-        joined = tg_arena_printf(reading->context->arena, "%.*s__%.*s", (int)space.len, space.ptr,
-                                 (int)name.len, name.ptr);
-        name = (struct tg_span){joined, strlen(joined)};
-    }
-    return tg_toolset_name(reading->context, TG_PROTOCOL_CHAT, name);
+    return tg_toolset_name(reading->context, TG_PROTOCOL_CHAT, tg_hub_span(item, "name"));
 }
 
 /* Clients of Chat know custom calls in whole answers. */

@@ -139,18 +139,6 @@ static void give_arguments(struct state *state, struct tg_hop_out *out, struct i
     give_list(state, out, "tool_calls", entry);
 }
 
-static struct tg_span wire_name(const struct state *state, const struct tg_json *item)
-{
-    struct tg_span name = tg_hub_span(item, "name"), space = tg_hub_span(item, "namespace");
-    const char *joined;
-
-    if (space.len == 0)
-        return name;
-    joined = tg_arena_printf(state->hop.context->arena, "%.*s__%.*s", (int)space.len, space.ptr,
-                             (int)name.len, name.ptr);
-    return (struct tg_span){joined, strlen(joined)};
-}
-
 static void open_call(struct state *state, struct tg_hop_out *out, struct item *item,
                       const struct tg_json *said)
 {
@@ -165,7 +153,7 @@ static void open_call(struct state *state, struct tg_hop_out *out, struct item *
     tg_json_set_str(entry, "type", "function");
     tg_json_set_span(function, "name",
                      tg_toolset_name(state->hop.context, TG_PROTOCOL_CHAT,
-                                     wire_name(state, said)));
+                                     tg_hub_span(said, "name")));
     tg_json_set_span(function, "arguments", arguments);
     tg_json_set(entry, "function", function);
     give_list(state, out, "tool_calls", entry);

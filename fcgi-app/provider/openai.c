@@ -32,3 +32,19 @@ static enum tg_class prepare(const struct tg_provider_input *input, struct tg_pr
 }
 
 const struct tg_provider tg_provider_openai = {"openai", TG_PROTOCOL_CHAT, prepare};
+
+/* The same vendor and its kin by their other endpoint. */
+static enum tg_class prepare_responses(const struct tg_provider_input *input,
+                                       struct tg_provider_call *ret, struct tg_error *err)
+{
+    const char *path = input->path != NULL ? input->path
+                       : input->counts     ? "/responses/input_tokens"
+                                           : "/responses";
+
+    ret->url = tg_provider_url(input, path);
+    set_headers(input, ret);
+    return tg_provider_prepare_body(&tg_provider_openai_responses, input, ret, err);
+}
+
+const struct tg_provider tg_provider_openai_responses = {"openai-responses", TG_PROTOCOL_RESPONSES,
+                                                         prepare_responses};

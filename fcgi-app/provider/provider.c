@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const struct tg_provider *const providers[] = {&tg_provider_openai, &tg_provider_anthropic};
+static const struct tg_provider *const providers[] = {
+    &tg_provider_openai, &tg_provider_openai_responses, &tg_provider_anthropic};
 
 const struct tg_provider *tg_provider_find(const char *name)
 {

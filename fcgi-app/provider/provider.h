@@ -25,6 +25,7 @@ struct tg_provider_input {
     const char *model;        /* Tollgate's name of the model to serve */
     bool stream;
     bool counts;                /* not an answer is asked for, but the prompt's tokens */
+    const char *path;           /* below base_url, instead of the operation's own; NULL: that */
     enum tg_protocol client;    /* what the body is written in */
     const struct tg_json *json; /* the body, parsed; for converting */
     bool wants_usage;           /* of a stream, as Chat says it */
@@ -55,6 +56,7 @@ struct tg_provider {
 };
 
 extern const struct tg_provider tg_provider_openai, tg_provider_anthropic;
+extern const struct tg_provider tg_provider_openai_responses;
 
 /* NULL: unknown name. */
 const struct tg_provider *tg_provider_find(const char *name) non_null(1);

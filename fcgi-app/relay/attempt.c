@@ -12,6 +12,12 @@ enum ended { ENDED_SERVED, ENDED_NEXT_GROUP, ENDED_NEXT_MODEL, ENDED_STOPPED };
 
 /* --- one call ------------------------------------------------------------------------------ */
 
+/* Only a provider can make what it alone can read again. */
+static bool is_compaction(const struct tg_request *req)
+{
+    return strcmp(req->endpoint->name, "compact") == 0;
+}
+
 struct tg_provider_input tg_relay_input(const struct tg_relay *relay,
                                         const struct tg_channel *channel)
 {
@@ -24,6 +30,7 @@ struct tg_provider_input tg_relay_input(const struct tg_relay *relay,
         .client_model = req->model,
         .model = relay->quote->model,
         .stream = req->stream,
+        .path = is_compaction(req) ? "/responses/compact" : NULL,
         .client = req->endpoint->protocol,
         .json = req->json,
         .wants_usage = req->wants_usage,
@@ -99,11 +106,14 @@ static void call_upstream(struct tg_relay *relay, const struct tg_choice *choice
     keep_facts(attempt, &transfer);
     if (transfer.arrived || transfer.error.class == TG_OK)
         serve(relay, choice, attempt, &transfer);
-    if (transfer.error.class == TG_OK)
-        tg_relay_finish(req, &transfer);
     if (req->end_reason == TG_END_NONE &&
         (transfer.error.class == TG_OK || transfer.arrived))
         req->end_reason = transfer.end_reason;
+    if (transfer.error.class == TG_OK)
+        tg_relay_finish(req, &transfer);
+    else if (req->content_sent && transfer.stream.terminal.len > 0)
+        req->failure = tg_arena_strndup(req->arena, transfer.stream.terminal.data,
+                                        transfer.stream.terminal.len);
     tg_relay_judge_key(relay, choice, &transfer);
     *ret_attempt = attempt;
     *ret_error = transfer.error;
@@ -296,6 +306,7 @@ enum tg_verdict tg_stage_relay(struct tg_request *req)
 
     relay.deadline_at_us =
         req->started_at_us + tg_conf_int(relay.settings->conf, TG_OPTION_REQUEST_DEADLINE);
+    relay.native_only = is_compaction(req);
     tg_client_init(&relay.client, req);
     if (req->stream)
         tg_shared_gauge(worker->shared, worker->index, TG_GAUGE_STREAMS, 1);

@@ -99,6 +99,8 @@ void tg_answer_count(struct tg_request *req)
     tg_buf_init(&body, 0);
     tg_json_writer_init(&json, &body);
     tg_json_begin_object(&json);
+    if (req->endpoint->protocol == TG_PROTOCOL_RESPONSES)
+        tg_json_put_str(&json, "object", "response.input_tokens");
     tg_json_put_int(&json, "input_tokens", tg_estimate_prompt(req));
     tg_json_end_object(&json);
     req->estimated = true;

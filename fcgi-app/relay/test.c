@@ -30,21 +30,32 @@ struct probe {
     struct tg_ask ask;
 };
 
-static void write_body(struct tg_buf *out, const char *model)
+static void write_messages(struct tg_json_writer *json)
+{
+    tg_json_key(json, "messages");
+    tg_json_begin_array(json);
+    tg_json_begin_object(json);
+    tg_json_put_str(json, "role", "user");
+    tg_json_put_str(json, "content", "hi");
+    tg_json_end_object(json);
+    tg_json_end_array(json);
+    tg_json_put_int(json, "max_tokens", TOKENS_MOST);
+}
+
+static void write_body(struct tg_buf *out, const struct probe *probe)
 {
     struct tg_json_writer json;
 
     tg_json_writer_init(&json, out);
     tg_json_begin_object(&json);
-    tg_json_put_str(&json, "model", model);
-    tg_json_key(&json, "messages");
-    tg_json_begin_array(&json);
-    tg_json_begin_object(&json);
-    tg_json_put_str(&json, "role", "user");
-    tg_json_put_str(&json, "content", "hi");
-    tg_json_end_object(&json);
-    tg_json_end_array(&json);
-    tg_json_put_int(&json, "max_tokens", TOKENS_MOST);
+    tg_json_put_str(&json, "model", probe->model);
+    if (probe->provider->protocol == TG_PROTOCOL_RESPONSES) {
+        tg_json_put_str(&json, "input", "hi");
+        tg_json_put_int(&json, "max_output_tokens", TOKENS_MOST);
+        tg_json_put_bool(&json, "store", false);
+    } else {
+        write_messages(&json);
+    }
     tg_json_end_object(&json);
 }
 
@@ -62,7 +73,7 @@ static void call_once(struct tg_request *req, const struct tg_channel_test *test
     };
 
     tg_buf_init(&body, 0);
-    write_body(&body, probe->model);
+    write_body(&body, probe);
     input.body = (struct tg_span){body.data, body.len};
     if (probe->provider->prepare(&input, &call, ret) == TG_OK) {
         probe->ask = (struct tg_ask){.channel = &probe->channel,

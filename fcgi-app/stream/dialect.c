@@ -1,13 +1,14 @@
 #include "fcgi-app/stream/dialect.h"
 
 #include "fcgi-app/convert/messages_event.h"
+#include "fcgi-app/convert/responses_event.h"
 #include "fcgi-app/convert/splice.h"
 
 #include <string.h>
 
 /* --- Messages: every frame names its event, clients skip those that do not ------------------- */
 
-static enum tg_chat_part messages_part(const struct tg_sse_event *event,
+static enum tg_chat_part named_part(const struct tg_sse_event *event,
                                        const struct tg_chat_event *read)
 {
     if (event->data.len == 0 || read->idle)
@@ -56,7 +57,22 @@ static void messages_frame(const struct tg_sse_event *event, const char *rename_
     tg_buf_done(&renamed);
 }
 
-static void messages_frame_tree(const struct tg_json *event, struct tg_buf *out)
+static void responses_frame(const struct tg_sse_event *event, const char *rename_to,
+                            struct tg_buf *out)
+{
+    struct tg_buf renamed;
+
+    if (rename_to == NULL) {
+        put_frame(event->data, out);
+        return;
+    }
+    tg_buf_init(&renamed, 0);
+    tg_responses_event_rename(event->data, rename_to, &renamed);
+    put_frame((struct tg_span){tg_buf_text(&renamed), renamed.len}, out);
+    tg_buf_done(&renamed);
+}
+
+static void named_frame_tree(const struct tg_json *event, struct tg_buf *out)
 {
     struct tg_buf data;
 
@@ -86,15 +102,26 @@ static const struct tg_dialect dialects[] = {
         .last = {"data: [DONE]\n\n", 14},
     },
     {
+        .protocol = TG_PROTOCOL_RESPONSES,
+        .figures = TG_FIGURES_RESPONSES,
+        .read_event = tg_responses_event_read,
+        .read_answer = tg_responses_answer_read,
+        .part = named_part,
+        .frame = responses_frame,
+        .rename_answer = tg_chat_event_rename,
+        .frame_tree = named_frame_tree,
+        .last = {"", 0},
+    },
+    {
         .protocol = TG_PROTOCOL_MESSAGES,
         .figures = TG_FIGURES_MESSAGES,
         .sums_up = true,
         .read_event = tg_messages_event_read,
         .read_answer = tg_messages_answer_read,
-        .part = messages_part,
+        .part = named_part,
         .frame = messages_frame,
         .rename_answer = tg_messages_event_rename,
-        .frame_tree = messages_frame_tree,
+        .frame_tree = named_frame_tree,
         .last = {"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", 51},
     },
 };

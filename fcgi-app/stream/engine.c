@@ -35,8 +35,24 @@ static void on_converted(void *to, const struct tg_json *event)
     stream->conf.spoken->frame_tree(event, stream->target);
 }
 
+static bool tells_failure(const struct tg_stream *stream)
+{
+    return stream->conf.spoken->protocol == TG_PROTOCOL_RESPONSES;
+}
+
+/* What a hop said of its failure goes out behind everything else. */
+static void keep_failure(struct tg_stream *stream, struct tg_buf *out, size_t from)
+{
+    if (!tells_failure(stream) || out->failed)
+        return;
+    tg_buf_reset(&stream->terminal);
+    tg_buf_add(&stream->terminal, tg_buf_text(out) + from, out->len - from);
+    out->len = from;
+}
+
 static void convert(struct tg_stream *stream, struct tg_span data, struct tg_buf *out)
 {
+    size_t from = out->len;
     struct tg_json *tree;
     struct tg_error error;
 
@@ -46,8 +62,10 @@ static void convert(struct tg_stream *stream, struct tg_span data, struct tg_buf
     }
     stream->target = out;
     if (!tg_chain_feed(stream->chain, tree) &&
-        tg_chain_state(stream->chain, &error) == TG_HOP_END_ERROR)
+        tg_chain_state(stream->chain, &error) == TG_HOP_END_ERROR) {
         fail(stream, TG_END_HANDLER_STOP, &error);
+        keep_failure(stream, out, from);
+    }
     tg_json_free(tree);
 }
 
@@ -55,10 +73,13 @@ static void convert(struct tg_stream *stream, struct tg_span data, struct tg_buf
 static void put_event(struct tg_stream *stream, const struct tg_sse_event *event,
                       struct tg_buf *out)
 {
-    if (stream->chain == NULL)
-        stream->conf.upstream->frame(event, stream->conf.rename_to, out);
-    else
+    if (stream->chain != NULL) {
         convert(stream, event->data, out);
+        return;
+    }
+    if (tells_failure(stream))
+        tg_opening_keep(&stream->opening, event->data, stream->conf.rename_to);
+    stream->conf.upstream->frame(event, stream->conf.rename_to, out);
 }
 
 static void send_event(struct tg_stream *stream, const struct tg_sse_event *event)
@@ -162,7 +183,7 @@ static void on_event(void *context, const struct tg_sse_event *event)
     /* Usage counts wherever it comes, even behind the end. */
     if (stream->conf.upstream->sums_up) {
         tg_figures_read(&stream->figures, event->data);
-    } else if (!read.done && read.has_usage) {
+    } else if (read.has_usage) {
         stream->usage = read.usage;
         stream->has_usage = true;
     }
@@ -201,6 +222,7 @@ void tg_stream_done(struct tg_stream *stream)
     tg_buf_done(&stream->frame);
     tg_buf_done(&stream->content);
     tg_buf_done(&stream->terminal);
+    tg_buf_done(&stream->opening.response);
     tg_chain_close(stream->chain);
 }
 
@@ -353,12 +375,42 @@ static void end_whole(struct tg_stream *stream)
         end_chain(stream);
 }
 
+/* The client has had content: its stream ends as what it began with. */
+static void tell_failure(struct tg_stream *stream)
+{
+    const struct tg_request *req = stream->client->req;
+    struct tg_error shown;
+
+    if (!tells_failure(stream) || !req->content_sent || stream->error.class == TG_OK)
+        return;
+    tg_failure_shown(&stream->error, req->id_text, req->attempt_count, &shown);
+    if (stream->chain == NULL) {
+        tg_buf_reset(&stream->terminal);
+        tg_opening_fail(&stream->opening, &shown, &stream->terminal);
+        return;
+    }
+    stream->target = &stream->terminal;
+    tg_chain_end(stream->chain, TG_HOP_END_ERROR, &shown);
+}
+
 /* Figures that are spread over a stream are known when it has said why it stopped: before that,
  * what it told at its beginning is not what it cost (R2). */
 static void sum_up(struct tg_stream *stream)
 {
     if (stream->conf.upstream->sums_up && stream->finish_seen)
         stream->has_usage = tg_figures_usage(&stream->figures, &stream->usage);
+}
+
+static void end_as(struct tg_stream *stream, const struct tg_http_result *shown)
+{
+    if (stream->done_seen || (shown->end == TG_HTTP_DONE && stream->finish_seen))
+        end_whole(stream);
+    else if (stream->client->cut)
+        fail_cut(stream);
+    else if (shown->end == TG_HTTP_DONE || (shown->end == TG_HTTP_RESET && stream->arrived))
+        fail_truncated(stream);
+    else
+        fail_end(stream, shown);
 }
 
 void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result, bool late)
@@ -371,14 +423,9 @@ void tg_stream_end(struct tg_stream *stream, const struct tg_http_result *result
         shown.end = TG_HTTP_TIMEOUT_IDLE;
     tg_sse_end(&stream->sse); /* a last event without its blank line may hold the usage */
     sum_up(stream);
-    if (stream->client->gone || stream->error.class != TG_OK)
+    if (stream->client->gone)
         return;
-    if (stream->done_seen || (shown.end == TG_HTTP_DONE && stream->finish_seen))
-        end_whole(stream);
-    else if (stream->client->cut)
-        fail_cut(stream);
-    else if (shown.end == TG_HTTP_DONE || (shown.end == TG_HTTP_RESET && stream->arrived))
-        fail_truncated(stream);
-    else
-        fail_end(stream, &shown);
+    if (stream->error.class == TG_OK)
+        end_as(stream, &shown);
+    tell_failure(stream);
 }

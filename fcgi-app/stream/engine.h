@@ -29,6 +29,7 @@
 #include "fcgi-app/count/count.h"
 #include "fcgi-app/stream/client.h"
 #include "fcgi-app/stream/dialect.h"
+#include "fcgi-app/stream/failure.h"
 #include "fcgi-app/stream/sse.h"
 
 struct tg_stream_conf {
@@ -51,13 +52,15 @@ struct tg_stream {
     bool has_usage;
     struct tg_usage usage;       /* as reported last */
     struct tg_count count;   /* of the content that came */
-    struct tg_buf terminal;  /* of a whole answer: what ends it, for behind the settlement */
+    struct tg_buf terminal;  /* what ends it, for behind the settlement: of a whole answer, and of
+                              * a failed one whose client is told more than the error itself */
     /* private: engine.c */
     struct tg_client *client;
     struct tg_stream_conf conf;
     struct tg_sse sse;
     struct tg_figures figures;
     struct tg_chain *chain; /* NULL: nothing is converted */
+    struct tg_opening opening; /* of a stream of Responses that is not converted */
     struct tg_buf *target;  /* where converted events go */
     struct tg_buf preamble, frame, content;
     bool finish_seen, done_seen, dribbles;

@@ -270,7 +270,10 @@ def agent_answer(request: dict[str, Any], answer: Answer, script: str) -> None:
     shows in the conversation: a turn for every message of the assistant that called a tool."""
     turns = json.loads(script)
     done = 0
-    for message in request["messages"]:
+    given = request.get("input")
+    for item in given if isinstance(given, list) else []:
+        done += item.get("type") in ("function_call", "custom_tool_call")
+    for message in request.get("messages", []):
         content = message.get("content")
         blocks = content if isinstance(content, list) else []
         called = any(block.get("type") == "tool_use" for block in blocks)

@@ -9,6 +9,8 @@ from typing import Any
 import chat_check
 import messages
 import messages_check
+import responses
+import responses_check
 import stream
 from dialect import (
     DEFAULT_TEXT,
@@ -23,12 +25,20 @@ from dialect import (
 )
 from dialect import usage as make_usage
 from messages_stream import MessagesPlayer
+from responses_stream import ResponsesPlayer
 from scenarios import Behaviour
 from sink import Sink
 from state import Seen, State
 from wire import Connection, Request
 
 JSON = "application/json"
+CEILINGS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+PLAYERS = {"chat": stream.Player, "anthropic": MessagesPlayer, "responses": ResponsesPlayer}
+COUNTERS = {
+    "chat": count_prompt,
+    "anthropic": messages.count_prompt,
+    "responses": responses.count_prompt,
+}
 
 ERRORS: dict[str, Refusal] = {
     "rate-limit": Refusal(
@@ -87,6 +97,10 @@ def is_messages(request: Request) -> bool:
     return request.path.endswith(("/messages", "/messages/count_tokens"))
 
 
+def is_responses(request: Request) -> bool:
+    return "/responses" in request.path
+
+
 def take_up(
     state: State, sink: Sink, request: Request, key: str
 ) -> tuple[dict[str, Any], Behaviour]:
@@ -98,6 +112,7 @@ def take_up(
     behaviour = state.behaviour(seen.model, key)
     behaviour.seen += 1
     seen.scenario = behaviour.scenario
+    seen.parsed = parsed
     return parsed, behaviour
 
 
@@ -115,6 +130,9 @@ async def route(state: State, sink: Sink, request: Request) -> None:
         return
     if "/dashboard/billing/" in request.path and request.method == "GET":
         await tell_balance(state, sink, request)
+        return
+    if is_responses(request):
+        await route_responses(state, sink, request, key)
         return
     if not request.path.endswith("/chat/completions"):
         raise Refusal(404, f"Unknown request URL: {request.method} {request.path}.", code=None)
@@ -138,6 +156,28 @@ async def tell_balance(state: State, sink: Sink, request: Request) -> None:
         value = {"object": "billing_subscription", "has_payment_method": True}
         value |= {"hard_limit_usd": state.limit_usd}
     body = encode(value)
+    await sink.start(200, JSON, length=len(body))
+    await sink.send(body)
+
+
+async def route_responses(state: State, sink: Sink, request: Request, key: str) -> None:
+    tail = request.path[request.path.index("/responses") + len("/responses") :]
+    if tail not in ("", "/input_tokens", "/compact") or request.method != "POST":
+        raise Refusal(404, f"Unknown request URL: {request.method} {request.path}.", code=None)
+    parsed, behaviour = take_up(state, sink, request, key)
+    if behaviour.recorded:
+        await play_recorded(state, sink, behaviour.recorded)
+        return
+    responses_check.check_request(parsed)
+    if tail == "":
+        await play(state, sink, behaviour, parsed)
+        return
+    counted = responses.count_prompt(parsed)
+    body = encode({"object": "response.input_tokens", "input_tokens": counted})
+    if tail == "/compact":
+        sink.seen.charged = make_usage(counted, 5, behaviour.params)
+        body = encode(responses.compacted(sink.seen.number, sink.seen.charged))
+        sink.seen.complete = True
     await sink.start(200, JSON, length=len(body))
     await sink.send(body)
 
@@ -204,8 +244,7 @@ async def play(state: State, sink: Sink, behaviour: Behaviour, parsed: dict[str,
         return
     answer = make_answer(sink.seen, behaviour, parsed)
     if parsed.get("stream") and name != "not-sse":
-        player = MessagesPlayer if is_messages(sink.seen.request) else stream.Player
-        await stream.play(player, sink, behaviour, parsed, answer)
+        await stream.play(PLAYERS[answer.wire], sink, behaviour, parsed, answer)
     else:
         await play_whole(sink, behaviour, parsed, answer)
     if name == "close-idle" or name == "connection-close":
@@ -223,7 +262,10 @@ def with_headers(refusal: Refusal, behaviour: Behaviour) -> Refusal:
 
 def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Answer:
     answer = Answer(seen.number, parsed["model"])
-    answer.wire = "anthropic" if is_messages(seen.request) else "chat"
+    if is_messages(seen.request):
+        answer.wire = "anthropic"
+    elif is_responses(seen.request):
+        answer.wire = "responses"
     if behaviour.scenario == "agent":
         agent_answer(parsed, answer, behaviour.text or "[{}]")
     elif behaviour.text is not None:
@@ -242,7 +284,7 @@ def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Ans
         answer.reasoning = "first a thought"
     if behaviour.scenario == "refuse":
         answer.finish = "content_filter"
-    limit = parsed.get("max_completion_tokens") or parsed.get("max_tokens")
+    limit = next((parsed[name] for name in CEILINGS if parsed.get(name)), None)
     if limit and answer.count() > limit and behaviour.scenario != "echo":
         answer.text = " ".join(answer.text.split()[:limit])
         answer.finish = "length"
@@ -252,13 +294,14 @@ def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Ans
 def usage_of(behaviour: Behaviour, parsed: dict[str, Any], answer: Answer) -> dict[str, Any]:
     if behaviour.scenario == "usage-absurd":
         return make_usage(-5, 10**17, {})
-    count = messages.count_prompt if answer.wire == "anthropic" else count_prompt
-    return make_usage(count(parsed), answer.count(), behaviour.params)
+    return make_usage(COUNTERS[answer.wire](parsed), answer.count(), behaviour.params)
 
 
-def whole_body(answer: Answer, used: dict[str, Any] | None) -> bytes:
+def whole_body(answer: Answer, used: dict[str, Any] | None, parsed: dict[str, Any]) -> bytes:
     if answer.wire == "anthropic":
         return encode(messages.whole(answer, used, json.loads))
+    if answer.wire == "responses":
+        return encode(responses.whole(answer, parsed, used))
     return encode(answer.whole(used))
 
 
@@ -268,10 +311,10 @@ async def play_whole(
     name = behaviour.scenario
     seen = sink.seen
     used = None if name == "no-usage" else usage_of(behaviour, parsed, answer)
-    body = whole_body(answer, used)
+    body = whole_body(answer, used, parsed)
     if name == "huge-event":
         answer.text = "A" * (behaviour.number("m", 3) * 1024 * 1024)
-        body = whole_body(answer, used)
+        body = whole_body(answer, used, parsed)
     if name == "bad-json":
         body = body[: len(body) // 2]
     if name == "error-first":

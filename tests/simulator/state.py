@@ -22,6 +22,7 @@ class Seen:
     request: Request
     connection: Connection
     model: str | None = None
+    parsed: dict[str, Any] = field(default_factory=dict)
     scenario: str | None = None
     status: int | None = None
     sent_bytes: int = 0

@@ -16,19 +16,22 @@ MESSAGES = "/v1/messages"
 COUNT = "/v1/messages/count_tokens"
 NATIVE = "m-native"  # behind an Anthropic channel
 CHAT = "m-ref"  # behind a chat channel
+RESPONSES = "m-responses"  # behind a channel that speaks Responses
 VERSION = ("anthropic-version", "2023-06-01")
 
 _prepared: set[int] = set()
 
 
 def prepare(stack: Stack) -> None:
-    """An Anthropic channel beside the stack's own; once for each stack."""
+    """Channels of other protocols beside the stack's own; once for each stack."""
     if id(stack) in _prepared:
         return
     _prepared.add(id(stack))
     stack.price(NATIVE, M_REF)
     stack.channel("claude", [NATIVE], "--provider", "anthropic")
-    stack.wait_model(stack.account(), NATIVE)
+    stack.price(RESPONSES, M_REF)
+    stack.channel("responses", [RESPONSES], "--provider", "openai-responses")
+    stack.wait_model(stack.account(), RESPONSES)
     stack.accounts.pop()
 
 

@@ -14,6 +14,12 @@ unit_chat_event_SOURCES = tests/unit/convert/chat_event.c
 unit_chat_event_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_chat_event_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)
 
+check_PROGRAMS += unit-responses-event
+TESTS += unit-responses-event
+unit_responses_event_SOURCES = tests/unit/convert/responses_event.c
+unit_responses_event_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_responses_event_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)
+
 unit_error_body_SOURCES = tests/unit/convert/error_body.c
 unit_error_body_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_error_body_LDADD = libconvert.a $(BASE_LIBS) $(CMOCKA_LIBS)

@@ -170,6 +170,7 @@ static void providers_are_found_by_name(void **state)
 {
     (void)state;
     assert_ptr_equal(tg_provider_find("openai"), &tg_provider_openai);
+    assert_ptr_equal(tg_provider_find("openai-responses"), &tg_provider_openai_responses);
     assert_null(tg_provider_find("OpenAI"));
     assert_null(tg_provider_find(""));
 }
