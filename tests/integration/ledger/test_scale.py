@@ -1,5 +1,5 @@
-"""A million accounts loaded, rebuilt and audited, a journal of a million entries applied: in bounded
-time and memory (tests/bench/books.c; the figures themselves are bench.py's)."""
+"""A million accounts loaded, rebuilt and audited, a journal of a million entries applied: in
+bounded time and memory (tests/bench/books.c; the figures themselves are bench.py's)."""
 
 from __future__ import annotations
 
