@@ -281,7 +281,7 @@ void lose_lock(struct actor *actor)
     for (int i = 0; i < LINKS_MOST; i++)
         if (actor->dbs[i] != NULL)
             seam_forget_locks(actor->dbs[i]);
-    actor->still = dice(60);
+    actor->still = dice(40);
     note("a rebuild has lost its lock");
     actor_add("rebuild", act_rebuild,
               &world.daemons[actor->process == &world.daemons[0] ? 1 : 0], 1);

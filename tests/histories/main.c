@@ -2,6 +2,7 @@
  *
  *     histories [--steps N] [--seed S] [--put-back RULE]... [--trace]
  *     histories --only S         one history, as its failure named it
+ *     histories --duels ...      only such in which rebuilds get in each other's way
  *
  * Requests of two nodes, credits, adjustments, appliers, replays, sweeps, rebuilds and trims of
  * three daemons run in any order, each cut into moves of one call; answers are lost, commands run
@@ -28,6 +29,7 @@ enum { STEPS = 400, CHECK_EVERY = 30, STEP_US = 1000, SHRINK_SECONDS = 60 };
 enum { FIRST_ROUNDS = 3, ROUNDS_MOST = 16 }; /* of coming to rest */
 
 static bool skipped[STEPS];
+static bool only_duels;
 
 /* ---- faults */
 
@@ -98,6 +100,16 @@ static void pass_time(void)
     note("%" PRId64 " s pass", seconds[number]);
 }
 
+static void go_wrong(void)
+{
+    if (world.calm)
+        pass_time();
+    else if (!world.duel)
+        fault();
+    else if (chance(30))
+        lose_a_lock();
+}
+
 /* ---- a history */
 
 struct chore {
@@ -151,8 +163,8 @@ static void step(int number)
     else if (what < 115)
         actor_add("period", act_period, &world.daemons[dice(DAEMONS)], number);
     else if (what < 140)
-        world.calm ? pass_time() : fault();
-    else if (what < 154)
+        go_wrong();
+    else if (what < 154 && !world.duel)
         pass_time();
     else if (what < 174 && world.rules.drop)
         actor_add("drop", act_drop, &world.daemons[dice(DAEMONS)], number);
@@ -206,7 +218,8 @@ static void come_to_rest(void)
 /* False: the books were wrong. */
 static bool play(uint64_t seed, const char **ret_why)
 {
-    world.calm = seed % 8 == 0;
+    world.calm = seed % 8 == 0 && !only_duels;
+    world.duel = seed % 8 == 4 || only_duels;
     truth_reset();
     world_reset(seed);
     for (int i = 0; i < STEPS; i++) {
@@ -291,6 +304,7 @@ static bool read_options(int argc, char **argv, struct options *ret)
         {"steps", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
         {"put-back", required_argument, NULL, 'r'}, {"only", required_argument, NULL, 'o'},
         {"trace", no_argument, NULL, 't'}, {"no-shrink", no_argument, NULL, 'k'},
+        {"duels", no_argument, NULL, 'd'},
         {NULL, 0, NULL, 0}};
     int got;
 
@@ -312,6 +326,9 @@ static bool read_options(int argc, char **argv, struct options *ret)
             break;
         case 't':
             world.trace = true;
+            break;
+        case 'd':
+            only_duels = true;
             break;
         case 'k':
             ret->no_shrink = true;
@@ -356,7 +373,7 @@ int main(int argc, char **argv)
 
     if (!read_options(argc, argv, &options)) {
         fputs("Usage: histories [--steps N] [--seed S | --only S] [--put-back RULE]... [--trace]"
-              " [--no-shrink]\nRules:", stderr);
+              " [--no-shrink] [--duels]\nRules:", stderr);
         for (size_t i = 0; rules_name(i) != NULL; i++)
             fprintf(stderr, " %s", rules_name(i));
         fputc('\n', stderr);

@@ -71,7 +71,7 @@ SEAM(enum tg_class, tg_journal_apply,
     if (!(rebuild ? world.rules.lease : world.rules.applier))
         return __real_tg_journal_apply(db, batch, ret_inserted, err);
     /* it stands still, then takes the shard as it finds it */
-    for (int i = dice(rebuild && chance(30) ? 400 : 80); i > 0; i--)
+    for (int i = !rebuild || chance(25) ? dice(80) : 0; i > 0; i--)
         fiber_yield();
     if (tg_store_cursors(db, cursors, err) != TG_OK)
         return TG_CLASS_DOWN;

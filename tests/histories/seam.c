@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARGS_MOST = 64, SHORTEST_NAP_US = 250000 };
+enum { ARGS_MOST = 64, SHORTEST_NAP_US = 250000, DUEL_NAP_US = 50000 };
 
 /* The wall clock at the history's zero: 1 December 2026. */
 static const int64_t zero_unix_us = INT64_C(1796083200000000);
@@ -41,7 +41,7 @@ SEAM(void, tg_clock_sleep_us, (int64_t duration_us))
     }
     if (actor_running() != NULL)
         fiber_yield();
-    world.now_us += TG_MAX(duration_us, SHORTEST_NAP_US);
+    world.now_us += TG_MAX(duration_us, world.duel ? DUEL_NAP_US : SHORTEST_NAP_US);
 }
 
 SEAM(struct tg_id, tg_id_new, (void))
@@ -153,11 +153,16 @@ static void stand_still_before_the_last_step(void)
 {
     struct actor *actor = actor_running();
 
-    if (actor == NULL || world.quiet || !actor->began || !chance(20))
+    if (actor == NULL || world.quiet || !actor->began || actor->last_step ||
+        !chance(world.duel ? 60 : 20))
         return;
+    if (actor->overtaken) {
+        stand_still(5 + dice(25));
+        return;
+    }
     world.faults++;
     lose_lock(actor);
-    actor->still += 200;
+    actor->still += 30;
     actor->last_step = true;
 }
 
@@ -171,8 +176,9 @@ static void stand_still_behind_the_first_step(void)
     actor->renewed = true;
     for (size_t i = 0; i < world.actor_count; i++)
         if (world.actors[i]->last_step && world.actors[i]->still > 0 && chance(70)) {
-            world.actors[i]->still = dice(5);
-            stand_still(60 + dice(60));
+            world.actors[i]->still = dice(2);
+            actor->overtaken = true;
+            stand_still(4 + dice(12));
             return;
         }
 }
@@ -184,7 +190,7 @@ static enum fault throw_fault(void)
     struct actor *actor = actor_running();
     int number;
 
-    if (world.quiet || actor == NULL)
+    if (world.quiet || actor == NULL || world.duel)
         return NONE;
     if (actor->process->node_index >= 0 && world.cut[actor->process->node_index])
         return COMMAND_LOST;

@@ -55,8 +55,9 @@ struct actor {
     struct process *process;
     int64_t a, b, c; /* what the body makes of them */
     bool in_transaction;
-    /* a rebuild: has switched its shard off, has told MySQL, has only the last step left */
-    bool began, renewed, last_step;
+    /* a rebuild: has switched its shard off, has told MySQL, was overtaken meanwhile by another one
+     * that woke up, has only the last step left */
+    bool began, renewed, overtaken, last_step;
     int still;  /* moves that it stands still for */
     struct tg_kv *kvs[LINKS_MOST];
     struct tg_db *dbs[LINKS_MOST];
@@ -84,6 +85,7 @@ struct world {
     int64_t faults;
     int64_t offline_seen; /* looks at the books that met offline rows */
     bool calm;         /* a history without any fault */
+    bool duel;         /* one in which only rebuilds get in each other's way */
 };
 extern struct world world;
 

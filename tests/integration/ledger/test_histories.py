@@ -20,6 +20,9 @@ SOURCE = Path(__file__).resolve().parents[3]
 # only where it begins to look; how long it took is far below the limit of steps.
 SOON = ["endsweep", "latesweep", "anyfinal", "nocreditpush", "nosettle", "giveback", "fullbill"]
 LATER = ["applier", "noepoch", "drop", "nowait", "somescripts", "keptholds"]  # minutes
+# Rules that only matter when rebuilds get in each other's way. `eqbegin` is not among them: a shard
+# that is switched off once too often is rebuilt, its books are never wrong.
+DUELS = ["lease"]
 REVERSALS = [*SOON, *(pytest.param(rule, marks=pytest.mark.long) for rule in LATER)]
 
 
@@ -68,6 +71,19 @@ def test_a_rule_put_back_is_found_out(rule: str) -> None:
     where = ("--seed", "100", "--steps", "400000", "--no-shrink")
     code, output = histories("--put-back", rule, *where, timeout=1800)
     assert code == 1, f"with '{rule}' nothing was wrong:\n{output}"
+
+
+@pytest.mark.parametrize("rule", DUELS)
+def test_a_rule_of_rebuilds_put_back_is_found_out(rule: str) -> None:
+    where = ("--duels", "--seed", "100", "--steps", "400000", "--no-shrink")
+    code, output = histories("--put-back", rule, *where, timeout=1800)
+    assert code == 1, f"with '{rule}' nothing was wrong:\n{output}"
+
+
+def test_rebuilds_that_get_in_each_others_way_do_no_harm(request: pytest.FixtureRequest) -> None:
+    steps = 200_000 if request.config.getoption("--long") else 5_000
+    code, output = histories("--duels", "--steps", str(steps), timeout=3600)
+    assert code == 0, output
 
 
 def test_a_failure_is_made_small() -> None:
