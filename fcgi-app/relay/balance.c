@@ -34,12 +34,12 @@ static enum tg_class prepare(struct tg_request *req, const struct tg_channel_bal
     if (channel != NULL) {
         ret->channel = tg_relay_copy_channel(req->arena, channel);
         ret->key_count = channel->key_count;
+        ret->source = tg_balance_find(channel->balance_from, channel->base_url);
     }
     tg_snapshot_release(holder, snapshot);
     if (channel == NULL)
         return tg_fail(err, TG_CLASS_NOT_FOUND, "channel_not_found",
                        "no such channel, or it is disabled");
-    ret->source = tg_balance_find(ret->channel.balance_from, ret->channel.base_url);
     if (ret->source == NULL)
         return tg_fail(err, TG_CLASS_NOT_FOUND, "balance_not_told",
                        "the channel's provider is not known to tell what is left");

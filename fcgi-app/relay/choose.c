@@ -44,8 +44,7 @@ struct tg_channel tg_relay_copy_channel(struct tg_arena *arena, const struct tg_
     copy.proxy = tg_arena_strdup(arena, from->proxy);
     copy.model_mapping = tg_arena_strdup(arena, from->model_mapping);
     copy.loss_policy = tg_arena_strdup(arena, from->loss_policy);
-    copy.test_model = tg_arena_strdup(arena, from->test_model);
-    copy.balance_from = tg_arena_strdup(arena, from->balance_from);
+    copy.test_model = copy.balance_from = ""; /* no call needs them */
     copy.key = tg_arena_strdup(arena, from->key);
     copy.key_hint = tg_arena_strdup(arena, from->key_hint);
     copy.keys = NULL;
@@ -120,10 +119,9 @@ static bool is_resting(struct choosing *choosing, int64_t channel_id)
 }
 
 /* It has an open key, and its protocol can be made of the client's without losing too much. */
-static bool is_usable(struct tg_relay *relay, const struct tg_channel *channel)
+static bool is_usable(struct tg_relay *relay, const struct tg_channel *channel,
+                      const struct tg_provider *provider)
 {
-    const struct tg_provider *provider = tg_provider_find(channel->provider);
-
     return provider != NULL && !channel->off &&
            tg_route_find(relay->req->endpoint->protocol, provider->protocol) != NULL &&
            tg_relay_has_key(relay, channel) && !tg_relay_loses(relay, channel, provider);
@@ -142,7 +140,8 @@ static struct tg_candidate candidate_of(struct tg_relay *relay,
         .weight = ability->weight,
         .tried = tg_relay_was_tried(relay, ability->channel->id),
         .native = !prefer || native,
-        .excluded = !is_usable(relay, ability->channel) || (relay->native_only && !native),
+        .excluded = !is_usable(relay, ability->channel, provider) ||
+                    (relay->native_only && !native),
     };
 }
 
@@ -232,7 +231,8 @@ static size_t left_in_other_groups(const struct choosing *choosing)
             choosing->snapshot, relay->quote[g].group, relay->quote[g].model, &count);
 
         for (size_t i = 0; i < count; i++)
-            left += is_usable(relay, abilities[i].channel) &&
+            left += is_usable(relay, abilities[i].channel,
+                              tg_provider_find(abilities[i].channel->provider)) &&
                     !tg_relay_was_tried(relay, abilities[i].channel->id);
     }
     return left;
@@ -324,7 +324,10 @@ static const struct tg_channel *pick_pinned(const struct choosing *choosing, str
         tg_snapshot_channel(choosing->snapshot, choosing->relay->req->pinned_channel_id);
 
     ret->channels_all = 1;
-    return channel != NULL && is_usable(choosing->relay, channel) ? channel : NULL;
+    return channel != NULL && is_usable(choosing->relay, channel,
+                                        tg_provider_find(channel->provider))
+               ? channel
+               : NULL;
 }
 
 /* The channel whose key has failed, for another key of it: it counts among the channels as

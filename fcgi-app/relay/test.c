@@ -174,7 +174,7 @@ static void copy_channel(struct tg_request *req, const struct tg_channel *channe
     ret->key_count = channel->key_count;
     ret->provider = tg_provider_find(channel->provider);
     if (ret->model == NULL && *channel->test_model != '\0')
-        ret->model = ret->channel.test_model;
+        ret->model = tg_arena_strdup(req->arena, channel->test_model);
 }
 
 static void prepare(struct tg_request *req, const struct tg_channel_test *test,
