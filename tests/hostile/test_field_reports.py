@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from harness.answer import Answer
 from harness.cases import Case, Maker, says
-from harness.checks import is_error, is_ok, whole_stream
+from harness.checks import is_ok, whole_stream
 from harness.messages import auth, events, messages_body, refused, streamed, user
 from harness.rawup import (
     DONE,
@@ -27,7 +27,7 @@ from harness.rawup import (
     delta,
     usage,
 )
-from harness.stack import Account, Stack, chat_body
+from harness.stack import Account, Stack
 
 pytestmark = pytest.mark.books_differ("these upstreams charge nothing that the simulator knows of")
 
@@ -203,11 +203,46 @@ def test_fr68_events_of_a_vendors_own_are_not_converted(case: Maker) -> None:
     assert b"codex" not in result.body and streamed(result).text == "one"
 
 
-def test_fr68_responses_are_not_served(stack: Stack, account: Account) -> None:
-    """A refusal that says so, before anything is paid: no stream that could hold such events."""
-    refusal = account.post(chat_body(stream=True), uri="/v1/responses")
-    is_error(refusal, 404, "invalid_request_error", "unknown_url")
-    assert stack.simulator.requests() == []
+def said(kind: str, number: int, **more: object) -> bytes:
+    value = {"type": kind, "sequence_number": number, **more}
+    return f"event: {kind}\ndata: {json.dumps(value)}\n\n".encode()
+
+
+def response(status: str, **more: object) -> dict[str, object]:
+    return {"id": "resp_3", "object": "response", "status": status, "output": [], **more}
+
+
+CREATED = said("response.created", 0, response=response("in_progress"))
+DELTA = said("response.output_text.delta", 1, item_id="msg_1", output_index=0, content_index=0,
+             delta="one")  # fmt: skip
+
+
+def stream_of(case: Maker, *parts: bytes) -> list[tuple[str, dict]]:
+    made = case(says(SSE_HEAD + b"".join(parts)), options=("--provider", "openai-responses"))
+    body = json.dumps({"model": made.model, "input": "hi", "stream": True}).encode()
+    return events(is_ok(made.account.post(body, uri="/v1/responses")).body)
+
+
+def test_fr68_events_of_a_vendors_own_are_not_relayed(case: Maker) -> None:
+    used = {"input_tokens": 9, "output_tokens": 5, "total_tokens": 14}
+    last = said("response.completed", 2, response=response("completed", usage=used))
+    got = stream_of(case, FOREIGN, CREATED, DELTA, FOREIGN, last)
+    assert [name for name, _ in got] == [
+        "response.created", "response.output_text.delta", "response.completed",
+    ]  # fmt: skip
+    assert [value["sequence_number"] for _, value in got] == [0, 1, 2]
+
+
+def test_fr70_an_error_event_becomes_the_failed_response(case: Maker) -> None:
+    why = {"type": "service_unavailable_error", "code": "server_is_overloaded",
+           "message": "overloaded", "param": None}  # fmt: skip
+    got = stream_of(case, CREATED, DELTA, said("error", 2, error=why))
+    name, value = got[-1]
+    assert name == "response.failed" and value["sequence_number"] == 2
+    failed = value["response"]
+    assert (failed["id"], failed["status"]) == ("resp_3", "failed")
+    assert failed["error"] == {"code": "server_is_overloaded", "message": "overloaded"}
+    assert len(got) == 3
 
 
 # --- images, payments -----------------------------------------------------------------------
