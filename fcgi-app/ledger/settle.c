@@ -6,6 +6,8 @@
 #include "fcgi-app/stages.h"
 #include "fcgi-app/worker.h"
 
+enum { ALONE_US = 20000000, ALONE_PAUSE_US = 200000 };
+
 /* The sum of what was used at the prices that were fixed when the deposit was taken. A formula that
  * fails for this usage, though it did for no sample, costs the deposit. */
 static void make_bill(struct tg_request *req)
@@ -41,24 +43,37 @@ static struct tg_entry make_entry(const struct tg_request *req, const struct tg_
     };
 }
 
-/* Spool first: whoever dies or times out from here on is told again by the replay. */
-static void tell(struct tg_request *req, const struct tg_entry *entry)
+static bool settle(const struct tg_request *req, const struct tg_entry *entry,
+                   struct tg_error *err)
 {
     const struct tg_conf *conf = tg_worker_settings(req->worker)->conf;
+    enum tg_ledger_answer answer = tg_ledger_settle(
+        req->worker->ledger, entry,
+        tg_now_us() + tg_conf_int(conf, TG_OPTION_LEDGER_SETTLE_TIMEOUT), err);
+
+    return answer == TG_LEDGER_OK || answer == TG_LEDGER_ENDED;
+}
+
+/* Spool first: whoever dies or times out from here on is told again by the replay. With the disk
+ * full there is nothing but this thread that knows the end: it tries both for a while. */
+static void tell(struct tg_request *req, const struct tg_entry *entry)
+{
+    int64_t until_us = tg_now_us() + ALONE_US;
     struct tg_error err = {0};
-    enum tg_ledger_answer answer;
-    bool spooled;
+    bool spooled, settled;
 
     TG_STOP("billed");
     spooled = tg_spool_append(req->worker->spool, entry, &err) == TG_OK;
-
     if (!spooled)
         tg_log_error(TG_LOG_ERROR, "spool", &err);
     TG_STOP("spooled");
-    answer = tg_ledger_settle(req->worker->ledger, entry,
-                              tg_now_us() + tg_conf_int(conf, TG_OPTION_LEDGER_SETTLE_TIMEOUT),
-                              &err);
-    if (answer == TG_LEDGER_OK || answer == TG_LEDGER_ENDED)
+    settled = settle(req, entry, &err);
+    while (!settled && !spooled && tg_now_us() < until_us) {
+        tg_clock_sleep_us(ALONE_PAUSE_US);
+        spooled = tg_spool_append(req->worker->spool, entry, NULL) == TG_OK;
+        settled = settle(req, entry, &err);
+    }
+    if (settled)
         return;
     tg_shared_count(req->worker->shared, TG_COUNTER_SETTLE_LATER, 1);
     tg_log(spooled ? TG_LOG_WARNING : TG_LOG_ERROR, "settle", "request %s %s: %s", req->id_text,

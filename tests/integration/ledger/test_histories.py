@@ -75,7 +75,7 @@ def test_a_rule_put_back_is_found_out(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", DUELS)
 def test_a_rule_of_rebuilds_put_back_is_found_out(rule: str) -> None:
-    where = ("--duels", "--seed", "100", "--steps", "400000", "--no-shrink")
+    where = ("--duels", "--seed", "118", "--steps", "400000", "--no-shrink")
     code, output = histories("--put-back", rule, *where, timeout=1800)
     assert code == 1, f"with '{rule}' nothing was wrong:\n{output}"
 
