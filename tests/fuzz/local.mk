@@ -46,7 +46,10 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/convert/chat_stream \
 	tests/fuzz/corpus/convert/messages_answer \
 	tests/fuzz/corpus/convert/messages_request \
-	tests/fuzz/corpus/convert/messages_stream
+	tests/fuzz/corpus/convert/messages_stream \
+	tests/fuzz/corpus/convert/responses_answer \
+	tests/fuzz/corpus/convert/responses_request \
+	tests/fuzz/corpus/convert/responses_stream
 
 check_PROGRAMS += fuzz-bpe
 fuzz_bpe_SOURCES = tests/fuzz/bpe.c $(FUZZ_SOURCES)
