@@ -7,9 +7,6 @@
 #include <string.h>
 
 #define REQUESTS "('charge', 'refund', 'expired')"
-/* Users of one page: ids behind the first, up to the second. */
-#define PAGE(column) column " > ? AND " column " <= ?"
-enum { PAGE_USERS = 2000 };
 
 struct reading {
     struct tg_db *db; /* main, in its snapshot */
@@ -17,8 +14,6 @@ struct reading {
     struct tg_error *err;
     struct tg_audit_books *books;
     const struct tg_audit_log *log;
-    int64_t after_id, last_id; /* users of the page at hand */
-    int64_t expired_empty;     /* of the page at hand */
 };
 
 static enum tg_class read_users(struct reading *reading)
@@ -28,34 +23,26 @@ static enum tg_class read_users(struct reading *reading)
         " CAST(COALESCE(c.amount, 0) AS SIGNED),"
         " CAST(-COALESCE(e.credits, 0) - COALESCE(d.credits, 0) AS SIGNED),"
         " CAST(COALESCE(e.charges, 0) + COALESCE(d.charges, 0) AS SIGNED),"
-        " CAST(COALESCE(e.to_log, 0) + COALESCE(d.to_log, 0) AS SIGNED),"
-        " CAST(COALESCE(e.empty, 0) AS SIGNED) FROM users u"
-        " LEFT JOIN (SELECT user_id, SUM(amount_quota) AS amount FROM credits WHERE"
-        " applied_at IS NOT NULL AND " PAGE("user_id") " GROUP BY user_id) AS c"
-        " ON c.user_id = u.id"
+        " CAST(COALESCE(e.to_log, 0) + COALESCE(d.to_log, 0) AS SIGNED) FROM users u"
+        " LEFT JOIN (SELECT user_id, SUM(amount_quota) AS amount FROM credits"
+        " WHERE applied_at IS NOT NULL GROUP BY user_id) AS c ON c.user_id = u.id"
         " LEFT JOIN (SELECT user_id, SUM(IF(kind = 'credit', amount_quota, 0)) AS credits,"
         " SUM(IF(kind IN " REQUESTS " AND plan_id = 0, amount_quota, 0)) AS charges,"
-        " SUM(IF(kind IN " REQUESTS " AND request_id >= UNHEX(?), amount_quota, 0)) AS to_log,"
-        " SUM(kind = 'expired' AND amount_quota = 0) AS empty"
-        " FROM ledger_entry WHERE " PAGE("user_id") " GROUP BY user_id) AS e"
-        " ON e.user_id = u.id"
+        " SUM(IF(kind IN " REQUESTS " AND request_id >= UNHEX(?), amount_quota, 0)) AS to_log"
+        " FROM ledger_entry GROUP BY user_id) AS e ON e.user_id = u.id"
         " LEFT JOIN (SELECT user_id, SUM(IF(kind = 'credit', amount_quota, 0)) AS credits,"
         " SUM(IF(kind IN " REQUESTS ", amount_quota, 0)) AS charges,"
         " SUM(IF(SUBSTRING_INDEX(kind, '/', 1) IN " REQUESTS ", IF(day >= ?, amount_quota, 0), 0))"
-        " AS to_log FROM ledger_day WHERE " PAGE("user_id") " GROUP BY user_id) AS d"
-        " ON d.user_id = u.id"
+        " AS to_log FROM ledger_day GROUP BY user_id) AS d ON d.user_id = u.id"
         " LEFT JOIN (SELECT r.user_id, SUM(r.amount_quota) AS amount FROM"
         " (SELECT user_id, plan_id, amount_quota FROM offline_hold UNION ALL"
-        " SELECT user_id, plan_id, amount_quota FROM offline_entry) AS r WHERE r.plan_id = 0"
-        " GROUP BY r.user_id) AS o ON o.user_id = u.id WHERE " PAGE("u.id") " ORDER BY u.id";
+        " SELECT user_id, plan_id, amount_quota FROM offline_entry) AS r"
+        " WHERE r.plan_id = 0 GROUP BY r.user_id) AS o ON o.user_id = u.id ORDER BY u.id";
     struct tg_audit_books *books = reading->books;
-    const struct tg_db_value after = TG_DB_I(reading->after_id), last = TG_DB_I(reading->last_id);
-    const struct tg_db_value values[] = {after, last, TG_DB_S(reading->log->first_id),
-                                         after, last, TG_DB_S(reading->log->first_day),
-                                         after, last, after, last};
+    struct tg_db_value values[] = {TG_DB_S(reading->log->first_id),
+                                   TG_DB_S(reading->log->first_day)};
     struct tg_db_rows *rows;
-    enum tg_class class =
-        tg_db_select(reading->db, sql, values, TG_COUNT_OF(values), &rows);
+    enum tg_class class = tg_db_select(reading->db, sql, values, 2, &rows);
 
     if (class != TG_OK)
         return tg_store_failed(reading->db, class, reading->err);
@@ -71,7 +58,6 @@ static enum tg_class read_users(struct reading *reading)
                                    .credit_entries = tg_db_int(rows, 5),
                                    .charged = tg_db_int(rows, 6),
                                    .to_log = tg_db_int(rows, 7)};
-        reading->expired_empty += tg_db_int(rows, 8);
     }
     tg_db_rows_free(rows);
     return TG_OK;
@@ -84,17 +70,14 @@ static enum tg_class read_tokens(struct reading *reading)
         " CAST(COALESCE(e.charges, 0) AS SIGNED), t.offline_quota,"
         " CAST(COALESCE(o.amount, 0) AS SIGNED) FROM tokens t"
         " LEFT JOIN (SELECT token_id, SUM(amount_quota) AS charges FROM ledger_entry"
-        " WHERE kind IN " REQUESTS " AND " PAGE("user_id") " GROUP BY token_id) AS e"
-        " ON e.token_id = t.id"
+        " WHERE kind IN " REQUESTS " GROUP BY token_id) AS e ON e.token_id = t.id"
         " LEFT JOIN (SELECT r.token_id, SUM(r.amount_quota) AS amount FROM"
         " (SELECT token_id, amount_quota FROM offline_hold UNION ALL"
         " SELECT token_id, amount_quota FROM offline_entry) AS r GROUP BY r.token_id) AS o"
-        " ON o.token_id = t.id WHERE " PAGE("t.user_id") " ORDER BY t.user_id, t.id";
+        " ON o.token_id = t.id ORDER BY t.user_id, t.id";
     struct tg_audit_books *books = reading->books;
-    const struct tg_db_value after = TG_DB_I(reading->after_id), last = TG_DB_I(reading->last_id);
-    const struct tg_db_value values[] = {after, last, after, last};
     struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(reading->db, sql, values, 4, &rows);
+    enum tg_class class = tg_db_select(reading->db, sql, NULL, 0, &rows);
 
     if (class != TG_OK)
         return tg_store_failed(reading->db, class, reading->err);
@@ -120,17 +103,14 @@ static enum tg_class read_plans(struct reading *reading)
         "SELECT s.id, s.user_id, s.remain_quota, CAST(-COALESCE(e.out_quota, 0) AS SIGNED),"
         " s.offline_quota, CAST(COALESCE(o.amount, 0) AS SIGNED) FROM subscriptions s"
         " LEFT JOIN (SELECT plan_id, SUM(plan_quota) AS out_quota FROM ledger_entry"
-        " WHERE plan_id <> 0 AND " PAGE("user_id") " GROUP BY plan_id) AS e"
-        " ON e.plan_id = s.id"
+        " WHERE plan_id <> 0 GROUP BY plan_id) AS e ON e.plan_id = s.id"
         " LEFT JOIN (SELECT r.plan_id, SUM(r.amount_quota) AS amount FROM"
         " (SELECT plan_id, amount_quota FROM offline_hold UNION ALL"
         " SELECT plan_id, amount_quota FROM offline_entry) AS r GROUP BY r.plan_id) AS o"
-        " ON o.plan_id = s.id WHERE " PAGE("s.user_id") " ORDER BY s.user_id, s.id";
+        " ON o.plan_id = s.id ORDER BY s.user_id, s.id";
     struct tg_audit_books *books = reading->books;
-    const struct tg_db_value after = TG_DB_I(reading->after_id), last = TG_DB_I(reading->last_id);
-    const struct tg_db_value values[] = {after, last, after, last};
     struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(reading->db, sql, values, 4, &rows);
+    enum tg_class class = tg_db_select(reading->db, sql, NULL, 0, &rows);
 
     if (class != TG_OK)
         return tg_store_failed(reading->db, class, reading->err);
@@ -158,7 +138,9 @@ static enum tg_class read_counts(struct reading *reading)
         " (SELECT COUNT(*) FROM credits WHERE applied_at IS NULL),"
         " (SELECT COUNT(*) FROM adjustments WHERE applied_at IS NULL),"
         " (SELECT COUNT(*) FROM offline_entry),"
-        " (SELECT COUNT(*) FROM plan_resets WHERE applied_at IS NULL)";
+        " (SELECT COUNT(*) FROM ledger_entry WHERE kind = 'expired' AND amount_quota = 0),"
+        " (SELECT COUNT(*) FROM ledger_entry e LEFT JOIN users u ON u.id = e.user_id"
+        " WHERE u.id IS NULL), (SELECT COUNT(*) FROM plan_resets WHERE applied_at IS NULL)";
     struct tg_audit_counts *counts = &reading->books->counts;
     struct tg_db_rows *rows;
     enum tg_class class = tg_db_select(reading->db, sql, NULL, 0, &rows);
@@ -174,25 +156,9 @@ static enum tg_class read_counts(struct reading *reading)
                                            .credits_waiting = tg_db_int(rows, 5),
                                            .adjustments_waiting = tg_db_int(rows, 6),
                                            .offline_entries = tg_db_int(rows, 7),
-                                           .resets_waiting = tg_db_int(rows, 8)};
-    tg_db_rows_free(rows);
-    return TG_OK;
-}
-
-/* Entries of users that do not exist: the index alone answers. */
-static enum tg_class read_orphans(struct reading *reading)
-{
-    static const char sql[] =
-        "SELECT COUNT(*) FROM ledger_entry e LEFT JOIN users u ON u.id = e.user_id"
-        " WHERE u.id IS NULL AND " PAGE("e.user_id");
-    const struct tg_db_value values[] = {TG_DB_I(reading->after_id), TG_DB_I(reading->last_id)};
-    struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(reading->db, sql, values, 2, &rows);
-
-    if (class != TG_OK)
-        return tg_store_failed(reading->db, class, reading->err);
-    if (tg_db_next(rows))
-        reading->books->counts.orphans += tg_db_int(rows, 0);
+                                           .expired_empty = tg_db_int(rows, 8),
+                                           .orphans = tg_db_int(rows, 9),
+                                           .resets_waiting = tg_db_int(rows, 10)};
     tg_db_rows_free(rows);
     return TG_OK;
 }
@@ -200,18 +166,12 @@ static enum tg_class read_orphans(struct reading *reading)
 static enum tg_class read_expired(struct reading *reading)
 {
     static const char sql[] = "SELECT request_id FROM ledger_entry WHERE kind = 'expired'"
-                              " AND amount_quota = 0 AND " PAGE("user_id")
-                              " ORDER BY request_id DESC LIMIT ?";
+                              " AND amount_quota = 0 ORDER BY request_id DESC LIMIT ?";
     struct tg_audit_counts *counts = &reading->books->counts;
-    const struct tg_db_value values[] = {TG_DB_I(reading->after_id), TG_DB_I(reading->last_id),
-                                         TG_DB_I(TG_AUDIT_LISTED)};
+    struct tg_db_value values[] = {TG_DB_I(TG_AUDIT_LISTED)};
     struct tg_db_rows *rows;
-    enum tg_class class;
+    enum tg_class class = tg_db_select(reading->db, sql, values, 1, &rows);
 
-    counts->expired_empty += reading->expired_empty;
-    if (reading->expired_empty == 0)
-        return TG_OK;
-    class = tg_db_select(reading->db, sql, values, 3, &rows);
     if (class != TG_OK)
         return tg_store_failed(reading->db, class, reading->err);
     while (counts->expired_count < TG_AUDIT_LISTED && tg_db_next(rows))
@@ -219,38 +179,6 @@ static enum tg_class read_expired(struct reading *reading)
                TG_ID_BYTES);
     tg_db_rows_free(rows);
     return TG_OK;
-}
-
-/* The last user of the page behind <after_id>; behind the last user of all, everything. */
-static enum tg_class find_page(struct reading *reading)
-{
-    static const char sql[] = "SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?, 1";
-    const struct tg_db_value values[] = {TG_DB_I(reading->after_id), TG_DB_I(PAGE_USERS - 1)};
-    struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(reading->db, sql, values, 2, &rows);
-
-    if (class != TG_OK)
-        return tg_store_failed(reading->db, class, reading->err);
-    reading->last_id = tg_db_next(rows) ? tg_db_int(rows, 0) : INT64_MAX;
-    tg_db_rows_free(rows);
-    return TG_OK;
-}
-
-/* In pages: however many accounts there are, no statement takes long. */
-static enum tg_class read_accounts(struct reading *reading)
-{
-    static enum tg_class (*const steps[])(struct reading *) = {
-        find_page, read_users, read_tokens, read_plans, read_orphans, read_expired};
-    enum tg_class class = TG_OK;
-
-    reading->after_id = INT64_MIN;
-    do {
-        reading->expired_empty = 0;
-        for (size_t i = 0; class == TG_OK && i < TG_COUNT_OF(steps); i++)
-            class = steps[i](reading);
-        reading->after_id = reading->last_id;
-    } while (class == TG_OK && reading->last_id < INT64_MAX);
-    return class;
 }
 
 static struct tg_audit_user *find_user(struct tg_audit_books *books, int64_t id)
@@ -344,7 +272,8 @@ enum tg_class tg_audit_read(struct tg_db *main_db, struct tg_db *log_db, struct 
                             struct tg_audit_books *ret, struct tg_error *err)
 {
     static enum tg_class (*const steps[])(struct reading *) = {
-        read_cursors, read_counts, read_accounts, take_out_waiting, read_lapses, read_doubts};
+        read_cursors, read_users, read_tokens, read_plans, read_counts, read_expired,
+        take_out_waiting, read_lapses, read_doubts};
     struct tg_audit_log log = {.db = log_db};
     struct tg_audit_books books = {0};
     struct reading reading = {

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_ROWS = 50000 };
-
 struct ids {
     struct tg_id *list;
     size_t count;
@@ -91,33 +89,14 @@ static enum tg_class read_first(struct tg_audit_log *log)
     return TG_OK;
 }
 
-/* Some requests further on in the order of users: where this page ends. INT64_MAX: the last. */
-static enum tg_class find_page(struct tg_audit_log *log, int64_t after_id, int64_t *ret_last_id)
-{
-    static const char sql[] =
-        "SELECT user_id FROM request_log WHERE user_id > ? ORDER BY user_id LIMIT ?, 1";
-    const struct tg_db_value values[] = {TG_DB_I(after_id), TG_DB_I(PAGE_ROWS)};
-    struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(log->db, sql, values, 2, &rows);
-
-    if (class != TG_OK)
-        return class;
-    *ret_last_id = tg_db_next(rows) ? tg_db_int(rows, 0) : INT64_MAX;
-    tg_db_rows_free(rows);
-    return TG_OK;
-}
-
-static enum tg_class read_page(struct tg_audit_log *log, int64_t after_id, int64_t last_id,
-                               struct tg_arena *arena)
+static enum tg_class read_sums(struct tg_audit_log *log, struct tg_arena *arena)
 {
     static const char sql[] =
         "SELECT user_id, CAST(SUM(quota) AS SIGNED) FROM request_log"
-        " WHERE user_id > ? AND user_id <= ? AND request_id >= UNHEX(?)"
-        " GROUP BY user_id HAVING SUM(quota) <> 0";
-    const struct tg_db_value values[] = {TG_DB_I(after_id), TG_DB_I(last_id),
-                                         TG_DB_S(log->first_id)};
+        " WHERE request_id >= UNHEX(?) GROUP BY user_id HAVING SUM(quota) <> 0";
+    struct tg_db_value values[] = {TG_DB_S(log->first_id)};
     struct tg_db_rows *rows;
-    enum tg_class class = tg_db_select(log->db, sql, values, 3, &rows);
+    enum tg_class class = tg_db_select(log->db, sql, values, 1, &rows);
 
     if (class != TG_OK)
         return class;
@@ -128,20 +107,6 @@ static enum tg_class read_page(struct tg_audit_log *log, int64_t after_id, int64
     }
     tg_db_rows_free(rows);
     return TG_OK;
-}
-
-static enum tg_class read_sums(struct tg_audit_log *log, struct tg_arena *arena)
-{
-    int64_t after_id = INT64_MIN, last_id = 0;
-    enum tg_class class = TG_OK;
-
-    while (class == TG_OK && after_id < INT64_MAX) {
-        class = find_page(log, after_id, &last_id);
-        if (class == TG_OK)
-            class = read_page(log, after_id, last_id, arena);
-        after_id = last_id;
-    }
-    return class;
 }
 
 static const char recently[] = "SELECT batch_id FROM log_applied WHERE at >= ?";
