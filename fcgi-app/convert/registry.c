@@ -24,6 +24,13 @@ static const struct tg_route routes[] = {
      TG_PROTOCOL_RESPONSES,
      {&tg_convert_messages_chat, &tg_convert_chat_responses},
      2},
+    {TG_PROTOCOL_GEMINI, TG_PROTOCOL_GEMINI, {NULL}, 0},
+    {TG_PROTOCOL_GEMINI, TG_PROTOCOL_CHAT, {&tg_convert_gemini_chat}, 1},
+    {TG_PROTOCOL_CHAT, TG_PROTOCOL_GEMINI, {&tg_convert_chat_gemini}, 1},
+    {TG_PROTOCOL_GEMINI, TG_PROTOCOL_MESSAGES,
+     {&tg_convert_gemini_chat, &tg_convert_chat_messages}, 2},
+    {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_GEMINI,
+     {&tg_convert_messages_chat, &tg_convert_chat_gemini}, 2},
 };
 
 const struct tg_route *tg_route_find(enum tg_protocol client, enum tg_protocol upstream)
