@@ -15,6 +15,19 @@ static const struct tg_endpoint endpoints[] = {
     {"input_tokens", "POST", "/v1/responses/input_tokens", TG_PROTOCOL_RESPONSES,
      TG_OPERATION_COUNT},
     {"compact", "POST", "/v1/responses/compact", TG_PROTOCOL_RESPONSES, TG_OPERATION_GENERATE},
+    {"generate_content", "POST", "/v1beta/models/*:generateContent", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_GENERATE},
+    {"stream_generate_content", "POST", "/v1beta/models/*:streamGenerateContent",
+     TG_PROTOCOL_GEMINI, TG_OPERATION_GENERATE},
+    {"count_tokens", "POST", "/v1beta/models/*:countTokens", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_COUNT},
+    {"models", "GET", "/v1beta/models", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
+    {"model", "GET", "/v1beta/models/*", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
+    {"generate_content", "POST", "/v1/models/*:generateContent", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_GENERATE},
+    {"stream_generate_content", "POST", "/v1/models/*:streamGenerateContent", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_GENERATE},
+    {"count_tokens", "POST", "/v1/models/*:countTokens", TG_PROTOCOL_GEMINI, TG_OPERATION_COUNT},
     {"models", "GET", "/v1/models", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"health", "GET", "/healthz", TG_PROTOCOL_CHAT, TG_OPERATION_HEALTH},
@@ -49,13 +62,24 @@ static const struct tg_endpoint of_messages[] = {
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
 };
 
+/* A star stands for one character or more; what is behind it ends the path. */
 static bool path_matches(const char *pattern, const char *path)
 {
-    size_t len = strlen(pattern);
+    const char *star = strchr(pattern, '*');
+    size_t len = strlen(path), before, behind;
 
-    if (pattern[len - 1] != '*')
+    if (star == NULL)
         return strcmp(pattern, path) == 0;
-    return strncmp(pattern, path, len - 1) == 0 && path[len - 1] != '\0';
+    before = (size_t)(star - pattern);
+    behind = strlen(star + 1);
+    return len > before + behind && strncmp(pattern, path, before) == 0 &&
+           strcmp(path + len - behind, star + 1) == 0;
+}
+
+static void drop_repeated(char *path, const char *twice, size_t drop)
+{
+    while (strncmp(path, twice, strlen(twice)) == 0)
+        memmove(path, path + drop, strlen(path + drop) + 1);
 }
 
 void tg_endpoint_tidy(char *path)
@@ -68,8 +92,9 @@ void tg_endpoint_tidy(char *path)
     while (len > 1 && path[len - 1] == '/')
         len--;
     path[len] = '\0';
-    while (strncmp(path, "/v1/v1/", 7) == 0)
-        memmove(path, path + 3, strlen(path + 3) + 1);
+    drop_repeated(path, "/v1/v1/", 3);
+    drop_repeated(path, "/v1/v1beta/", 3);
+    drop_repeated(path, "/v1beta/v1beta/", 7);
 }
 
 const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
@@ -103,11 +128,39 @@ bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint)
            endpoint->operation == TG_OPERATION_COUNT;
 }
 
+bool tg_endpoint_streams(const struct tg_endpoint *endpoint)
+{
+    return strstr(endpoint->path, ":stream") != NULL;
+}
+
 const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path)
 {
-    size_t fixed = strlen(endpoint->path) - 1;
+    const char *star = strchr(endpoint->path, '*');
 
-    return endpoint->path[fixed] == '*' ? path + fixed : "";
+    return star != NULL ? path + (star - endpoint->path) : "";
+}
+
+const char *tg_endpoint_model(struct tg_arena *arena, const struct tg_endpoint *endpoint,
+                              const char *path)
+{
+    const char *rest = tg_endpoint_rest(endpoint, path), *star = strchr(endpoint->path, '*');
+    size_t behind = star != NULL ? strlen(star + 1) : 0;
+
+    return tg_arena_strndup(arena, rest, strlen(rest) - TG_MIN(behind, strlen(rest)));
+}
+
+/* "alt=sse" among the parameters of a query. */
+static bool asks_for_events(const char *query)
+{
+    while (query != NULL && *query != '\0') {
+        size_t len = strcspn(query, "&");
+
+        if (len == 7 && memcmp(query, "alt=sse", 7) == 0)
+            return true;
+        query += len;
+        query += *query == '&';
+    }
+    return false;
 }
 
 void tg_endpoint_allow(const char *path, char *text, size_t room)
@@ -143,5 +196,6 @@ enum tg_verdict tg_stage_endpoint(struct tg_request *req)
                 "%.16s %.200s is not offered by this gateway", req->method, req->path);
         return TG_ANSWER;
     }
+    req->array = tg_endpoint_streams(req->endpoint) && !asks_for_events(req->query);
     return TG_NEXT;
 }

@@ -49,6 +49,7 @@ struct tg_request {
     /* endpoint */
     const struct tg_endpoint *endpoint;
     bool in_flight; /* counts for pool.max_inflight */
+    bool array;     /* a stream of Gemini's that is one JSON array, not events */
 
     /* access */
     const struct tg_credential *credential;
@@ -99,6 +100,7 @@ struct tg_request {
     struct tg_passed_header passed[TG_PASSED_MOST];
     size_t passed_count;
     bool headers_sent, content_sent;
+    bool array_open, array_begun; /* of such a stream: its "[" is out, its first element is */
     enum tg_end_reason end_reason;
     int64_t first_token_us; /* since started_at_us; 0: none came */
     int64_t counted_output; /* local count of delivered content */

@@ -152,6 +152,7 @@ static const struct {
     {"IMAGE_SAFETY", "content_filter"},
     {"IMAGE_PROHIBITED_CONTENT", "content_filter"},
     {"IMAGE_RECITATION", "content_filter"},
+    {"MODEL_ARMOR", "content_filter"},
 };
 
 const char *tg_finish_of_gemini(struct tg_span reason)

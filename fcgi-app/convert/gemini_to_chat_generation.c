@@ -122,7 +122,7 @@ static void note_modalities(const struct tg_convert *context, const struct tg_js
 
 static const char *effort_of_level(struct tg_span level)
 {
-    static const char *const words[] = {"minimal", "low", "medium", "high"};
+    static const char *const words[] = {"minimal", "low", "medium", "high", "xhigh"};
 
     for (size_t i = 0; i < TG_COUNT_OF(words); i++)
         if (level.len == strlen(words[i]) && strncasecmp(level.ptr, words[i], level.len) == 0)

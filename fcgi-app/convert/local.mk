@@ -62,6 +62,7 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/chat_to_responses_items.c \
 	fcgi-app/convert/chat_to_responses_answer.c \
 	fcgi-app/convert/effort.c fcgi-app/convert/effort.h \
+	fcgi-app/convert/gemini_event.c fcgi-app/convert/gemini_event.h \
 	fcgi-app/convert/gemini_hub.c fcgi-app/convert/gemini_hub.h \
 	fcgi-app/convert/gemini_model.c fcgi-app/convert/gemini_model.h \
 	fcgi-app/convert/gemini_logprobs.c fcgi-app/convert/gemini_logprobs.h \

@@ -25,6 +25,17 @@ static void every_row_is_found(void **state)
         {"GET", "/v1/models/org/name:tag", TG_OPERATION_MODELS},
         {"DELETE", "/v1/models", WRONG_METHOD},
         {"DELETE", "/v1/models/m", TG_OPERATION_ABSENT},
+        {"POST", "/v1beta/models/gemini-x:generateContent", TG_OPERATION_GENERATE},
+        {"POST", "/v1beta/models/a/b:c:streamGenerateContent", TG_OPERATION_GENERATE},
+        {"POST", "/v1beta/models/gemini-x:countTokens", TG_OPERATION_COUNT},
+        {"POST", "/v1/models/gemini-x:generateContent", TG_OPERATION_GENERATE},
+        {"POST", "/v1beta/v1beta/models/m:generateContent", TG_OPERATION_GENERATE},
+        {"POST", "/v1/v1beta/models/m:generateContent", TG_OPERATION_GENERATE},
+        {"POST", "/v1beta/models/:generateContent", WRONG_METHOD},
+        {"POST", "/v1beta/models/m:embedContent", WRONG_METHOD},
+        {"GET", "/v1beta/models", TG_OPERATION_MODELS},
+        {"GET", "/v1beta/models/gemini-x", TG_OPERATION_MODELS},
+        {"GET", "/v1beta/files", UNKNOWN},
         {"GET", "/healthz", TG_OPERATION_HEALTH},
         {"GET", "/readyz", TG_OPERATION_READY},
         {"GET", "/metrics", TG_OPERATION_METRICS},
@@ -78,6 +89,21 @@ static void the_rest_of_a_path_keeps_its_slashes(void **state)
     assert_string_equal(tg_endpoint_rest(found, "/v1/models"), "");
 }
 
+static void a_models_name_ends_before_the_last_colon(void **state)
+{
+    static const char path[] = "/v1beta/models/org/name:tag:generateContent";
+    struct tg_arena *arena = tg_arena_new();
+    bool wrong;
+    const struct tg_endpoint *found = tg_endpoint_find("POST", path, &wrong);
+
+    (void)state;
+    assert_string_equal(tg_endpoint_model(arena, found, path), "org/name:tag");
+    assert_false(tg_endpoint_streams(found));
+    found = tg_endpoint_find("POST", "/v1beta/models/m:streamGenerateContent", &wrong);
+    assert_true(tg_endpoint_streams(found));
+    tg_arena_free(arena);
+}
+
 static void a_path_names_its_methods(void **state)
 {
     char text[64];
@@ -118,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_found),
         cmocka_unit_test(the_rest_of_a_path_keeps_its_slashes),
+        cmocka_unit_test(a_models_name_ends_before_the_last_colon),
         cmocka_unit_test(a_path_names_its_methods),
         cmocka_unit_test(shared_paths_have_a_form_of_messages),
     };
