@@ -115,12 +115,16 @@ static void put_renamed(struct tg_span data, const char *rename_to, struct tg_bu
 static void gemini_frame(const struct tg_sse_event *event, const char *rename_to,
                          struct tg_buf *out)
 {
-    struct tg_buf data;
+    size_t at;
 
-    tg_buf_init(&data, 0);
-    put_renamed(event->data, rename_to, &data);
-    tg_chat_put_data((struct tg_span){tg_buf_text(&data), data.len}, out);
-    tg_buf_done(&data);
+    tg_buf_str(out, "data: ");
+    at = out->len;
+    put_renamed(event->data, rename_to, out);
+    /* Line ends of a JSON text are blanks between its values; clients read line by line. */
+    for (; at < out->len; at++)
+        if (out->data[at] == '\n')
+            out->data[at] = ' ';
+    tg_buf_str(out, "\n\n");
 }
 
 /* What begins with a comma is one more element (reply.c begins and ends the array). */
