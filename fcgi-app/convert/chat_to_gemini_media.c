@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { FORMAT_MOST = 32 };
+
 static void note(const struct tg_convert *context, enum tg_severity severity, const char *code,
                  const char *path)
 {
@@ -128,13 +130,13 @@ static void push_audio(const struct tg_convert *context, const struct tg_json *s
         data = tg_hub_span(audio, "data");
         format = tg_hub_span(audio, "format");
     }
-    if (data.len == 0 || format.len == 0) {
+    if (data.len == 0 || format.len == 0 || format.len > FORMAT_MOST) {
         note(context, TG_SEVERITY_ERROR, "MEDIA_TYPE_UNSUPPORTED", path);
         return;
     }
     tg_json_push(parts,
                  blob_part(tg_arena_printf(context->arena, "audio/%.*s",
-                                           (int)TG_MIN(format.len, 32), format.ptr),
+                                           (int)format.len, format.ptr),
                            tg_arena_strndup(context->arena, data.ptr, data.len)));
 }
 

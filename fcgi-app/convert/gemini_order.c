@@ -114,14 +114,15 @@ static struct tg_json *take_response(const struct tg_convert *context, struct tg
 /* A response that nothing asked for, as text. */
 static struct tg_json *orphan(const struct tg_convert *context, const struct tg_json *response)
 {
-    struct tg_span name = tg_hub_span(response, "name");
+    struct tg_span id = tg_hub_span(response, "id");
     struct tg_json *part = tg_json_new_object();
     const struct tg_json *said;
     struct tg_buf text;
 
     tg_buf_init(&text, 0);
-    tg_buf_printf(&text, "[result of unknown tool call %.*s] ", (int)TG_MIN(name.len, 100),
-                  name.ptr);
+    tg_buf_str(&text, "[result of unknown tool call ");
+    tg_buf_add(&text, id.ptr, id.len);
+    tg_buf_str(&text, "] ");
     if (tg_json_get(response, "response", &said) == TG_JSON_GOT)
         tg_json_print(said, &text);
     tg_json_set_span(part, "text", (struct tg_span){text.data, text.len});
@@ -216,13 +217,21 @@ static void begin_with_user(const struct tg_convert *context, struct tg_json *li
 
 /* --- signatures and ids --------------------------------------------------------------------- */
 
-static bool is_plain_user(const struct tg_json *content)
+static bool answers_calls(const struct tg_json *content)
 {
     const struct tg_json *parts;
 
-    return tg_hub_is(content, "role", "user") &&
-           tg_json_get_array(content, "parts", &parts) == TG_JSON_GOT &&
-           response_in(tg_json_array_at(parts, 0)) == NULL;
+    return tg_json_get_array(content, "parts", &parts) == TG_JSON_GOT &&
+           response_in(tg_json_array_at(parts, 0)) != NULL;
+}
+
+/* A word of the user's that stood in no turn of results. */
+static bool begins_a_turn(const struct tg_json *list, size_t at)
+{
+    const struct tg_json *content = tg_json_array_at(list, at);
+
+    return tg_hub_is(content, "role", "user") && !answers_calls(content) &&
+           (at == 0 || !answers_calls(tg_json_array_at(list, at - 1)));
 }
 
 static void sign_first_call(const struct tg_convert *context, struct tg_json *parts)
@@ -240,14 +249,14 @@ static void sign_first_call(const struct tg_convert *context, struct tg_json *pa
     }
 }
 
-/* Since the last plain word of the user every turn's first call must be signed; Google has a value
+/* Since the user's turn began every first call must be signed; Google has a value
  * for a signature that was lost, and none is made up. */
 static void sign_calls(const struct tg_convert *context, struct tg_json *list)
 {
     for (size_t i = tg_json_array_len(list); i-- > 0;) {
         struct tg_json *content = tg_json_element(list, i);
 
-        if (is_plain_user(content))
+        if (begins_a_turn(list, i))
             return;
         if (tg_hub_is(content, "role", "model"))
             sign_first_call(context, parts_of(content));

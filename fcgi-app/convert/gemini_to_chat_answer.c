@@ -3,6 +3,7 @@
 #include "fcgi-app/convert/gemini_logprobs.h"
 #include "fcgi-app/convert/toolset.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct reading {
@@ -196,7 +197,7 @@ static void push_blocked(const struct tg_convert *context, struct tg_span reason
     tg_json_set_null(message, "content");
     tg_json_set_str(message, "refusal",
                     tg_arena_printf(context->arena, "Prompt blocked: %.*s",
-                                    (int)TG_MIN(reason.len, 100), reason.ptr));
+                                    (int)TG_MIN(reason.len, INT_MAX), reason.ptr));
     push_choice(choices, 0, message, tg_json_new_null(), "content_filter");
 }
 

@@ -111,7 +111,8 @@ static void push_blob(const struct tg_convert *context, const struct tg_json *bl
         push_image(data_url(context, type, data), detail, parts);
     } else if (tg_span_is(type, "application/pdf")) {
         push_pdf(context, blob, data, parts);
-    } else if (begins(type, "text/") && tg_media_bytes(context->arena, data, &bytes)) {
+    } else if (begins(type, "text/") && tg_media_bytes(context->arena, data, &bytes) &&
+               tg_media_is_text(bytes)) {
         push_text(bytes, parts);
         note(context, TG_SEVERITY_INFO, "PART_DEGRADED", path);
     } else if (!push_audio(type, data, parts)) {
@@ -295,11 +296,11 @@ static void read_signature(struct tg_gemini_turn *turn, struct tg_span signature
     if (signature.len == 0 || tg_span_is(signature, TG_GEMINI_NO_SIGNATURE))
         return;
     tg_buf_init(&payload, 0);
-    if (unwrap(turn->context, signature, &origin, &payload))
+    if (!unwrap(turn->context, signature, &origin, &payload))
+        entry = tg_gemini_detail(signature);
+    else if (tg_media_is_text((struct tg_span){tg_buf_text(&payload), payload.len}))
         entry = foreign_detail(turn, origin,
                                (struct tg_span){tg_buf_text(&payload), payload.len});
-    else
-        entry = tg_gemini_detail(signature);
     if (entry != NULL)
         tg_json_push(turn->details, entry);
     tg_buf_done(&payload);

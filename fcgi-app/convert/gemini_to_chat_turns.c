@@ -194,8 +194,9 @@ static void push_orphan(struct walk *walk, const struct tg_json *response,
     struct tg_buf said;
 
     tg_buf_init(&said, 0);
-    tg_buf_printf(&said, "[result of unknown tool call %.*s] ", (int)TG_MIN(name.len, 100),
-                  name.ptr);
+    tg_buf_str(&said, "[result of unknown tool call ");
+    tg_buf_add(&said, name.ptr, name.len);
+    tg_buf_str(&said, "] ");
     if (tg_json_string(content, &text))
         tg_buf_add(&said, text.ptr, text.len);
     tg_json_push(walk->texts, text_part((struct tg_span){said.data, said.len}));

@@ -1,5 +1,7 @@
 #include "fcgi-app/convert/media.h"
 
+#include "common/json/lex.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -167,5 +169,15 @@ bool tg_media_bytes(struct tg_arena *arena, struct tg_span text, struct tg_span 
     if (media.data == NULL)
         return false;
     *ret = tg_media_text(arena, &media);
+    return true;
+}
+
+bool tg_media_is_text(struct tg_span bytes)
+{
+    for (size_t at = 0, len; at < bytes.len; at += len) {
+        len = tg_utf8_len(bytes.ptr + at, bytes.len - at);
+        if (len == 0)
+            return false;
+    }
     return true;
 }
