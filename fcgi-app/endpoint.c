@@ -56,10 +56,13 @@ static const struct tg_endpoint endpoints[] = {
     {"stored_response", "DELETE", "/v1/responses/*", TG_PROTOCOL_RESPONSES, TG_OPERATION_ABSENT},
 };
 
-/* Paths that two protocols share; clients of Anthropic say the version that they speak. */
-static const struct tg_endpoint of_messages[] = {
+/* Paths that three protocols share: clients of Anthropic say the version that they speak, those of
+ * Google bring their token in a header of its own. */
+static const struct tg_endpoint shared[] = {
     {"models", "GET", "/v1/models", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
+    {"models", "GET", "/v1/models", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
+    {"model", "GET", "/v1/models/*", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
 };
 
 /* A star stands for one character or more; what is behind it ends the path. */
@@ -113,12 +116,13 @@ const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
     return NULL;
 }
 
-const struct tg_endpoint *tg_endpoint_of_messages(const struct tg_endpoint *endpoint)
+const struct tg_endpoint *tg_endpoint_of(const struct tg_endpoint *endpoint,
+                                         enum tg_protocol protocol)
 {
-    for (size_t i = 0; i < TG_COUNT_OF(of_messages); i++)
-        if (of_messages[i].operation == endpoint->operation &&
-            strcmp(of_messages[i].path, endpoint->path) == 0)
-            return &of_messages[i];
+    for (size_t i = 0; i < TG_COUNT_OF(shared); i++)
+        if (shared[i].protocol == protocol && shared[i].operation == endpoint->operation &&
+            strcmp(shared[i].path, endpoint->path) == 0)
+            return &shared[i];
     return endpoint;
 }
 
@@ -190,7 +194,9 @@ enum tg_verdict tg_stage_endpoint(struct tg_request *req)
         return TG_ANSWER;
     }
     if (tg_fcgi_header(req->fcgi, "anthropic-version") != NULL)
-        req->endpoint = tg_endpoint_of_messages(req->endpoint);
+        req->endpoint = tg_endpoint_of(req->endpoint, TG_PROTOCOL_MESSAGES);
+    else if (tg_fcgi_header(req->fcgi, "x-goog-api-key") != NULL)
+        req->endpoint = tg_endpoint_of(req->endpoint, TG_PROTOCOL_GEMINI);
     if (req->endpoint->operation == TG_OPERATION_ABSENT) {
         tg_fail(&req->error, TG_CLASS_ABSENT, "api_not_implemented",
                 "%.16s %.200s is not offered by this gateway", req->method, req->path);

@@ -33,9 +33,9 @@ void tg_endpoint_tidy(char *path) non_null(1);
 /* Pure, <path> is tidy. NULL: unknown path; *ret_method_wrong tells 405 from 404. */
 const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
                                            bool *ret_method_wrong) must_check non_null(1, 2, 3);
-/* The same operation as a client of Messages knows it; <endpoint> itself when it has one form. */
-const struct tg_endpoint *tg_endpoint_of_messages(const struct tg_endpoint *endpoint) must_check
-    non_null(1);
+/* The same operation as a client of <protocol> knows it; <endpoint> itself when it has one form. */
+const struct tg_endpoint *tg_endpoint_of(const struct tg_endpoint *endpoint,
+                                         enum tg_protocol protocol) must_check non_null(1);
 /* Its body is a prompt for a model. */
 bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint) must_check non_null(1);
 /* The path itself asks for a stream: in other protocols the body does. */

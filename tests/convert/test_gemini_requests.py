@@ -299,8 +299,8 @@ def test_a_conversation_that_google_would_refuse() -> None:
     response = body["contents"][2]["parts"][0]["functionResponse"]
     assert response == {"name": "f", "response": {"error": "no result provided"}}
     texts = [part["text"] for part in body["contents"][3]["parts"]]
-    assert texts == ["<system>late</system>", '[result of unknown tool call zz] {"output":"orphan"}',
-                     "x"]  # fmt: skip
+    orphan = '[result of unknown tool call zz] {"output":"orphan"}'
+    assert texts == ["<system>late</system>", orphan, "x"]
     assert {"TURN_SYNTHESIZED/w messages", "TOOL_RESULT_MISSING/w messages",
             "TOOL_RESULT_ORPHAN/w messages", "SYSTEM_MOVED/w messages[2]"} <= set(
         tool.codes(said)

@@ -325,9 +325,10 @@ def test_tokens_are_counted_by_google_or_here(stack: Stack, account: Account) ->
 
 
 def test_models(stack: Stack, account: Account) -> None:
-    answer = is_ok(stack.fcgi.request("GET", "/v1beta/models?pageSize=50", auth(account)))
-    names = {model["name"] for model in answer.json["models"]}
-    assert {f"models/{NATIVE}", f"models/{CHAT}"} <= names
+    for path in ("/v1beta/models?pageSize=50", "/v1/models"):
+        answer = is_ok(stack.fcgi.request("GET", path, auth(account)))
+        names = {model["name"] for model in answer.json["models"]}
+        assert {f"models/{NATIVE}", f"models/{CHAT}"} <= names
     answer = is_ok(stack.fcgi.request("GET", f"/v1beta/models/{NATIVE}", auth(account)))
     assert answer.json["name"] == f"models/{NATIVE}"
     assert "generateContent" in answer.json["supportedGenerationMethods"]

@@ -81,13 +81,17 @@ def check_members(where: str, value: Any, members: dict[str, Any]) -> dict[str, 
     return value
 
 
-def check_request(request: dict[str, Any], model: str, counting: bool = False) -> None:
+def check_request(
+    request: dict[str, Any], model: str, counting: bool = False, strict: bool = True
+) -> None:
     if counting and "generateContentRequest" in request:
         request = dict(request["generateContentRequest"])
         request.pop("model", None)
-    check_members("request", request, MEMBERS)
     if not request.get("contents"):
         raise GeminiRefusal(400, "* GenerateContentRequest.contents: contents is not specified")
+    if not strict:  # Google's own SDK writes both spellings, and turns as they came
+        return
+    check_members("request", request, MEMBERS)
     found = GENERATION.search(model)
     generation = int(found[1]) if found else 2
     if "systemInstruction" in request:

@@ -228,7 +228,7 @@ async def route_gemini(state: State, sink: Sink, request: Request) -> None:
     if behaviour.recorded:
         await play_recorded(state, sink, behaviour.recorded)
         return
-    gemini_check.check_request(parsed, model, verb == "countTokens")
+    gemini_check.check_request(parsed, model, verb == "countTokens", state.strict)
     if verb != "countTokens":
         await play(state, sink, behaviour, gemini.as_chat(parsed, model, verb))
         return

@@ -136,23 +136,26 @@ static void a_path_names_its_methods(void **state)
 static void shared_paths_have_a_form_of_messages(void **state)
 {
     static const char *const shared[] = {"/v1/models", "/v1/models/m"};
+    const struct tg_endpoint *found;
     bool wrong;
 
     (void)state;
     for (size_t i = 0; i < TG_COUNT_OF(shared); i++) {
-        const struct tg_endpoint *found = tg_endpoint_find("GET", shared[i], &wrong);
-        const struct tg_endpoint *other = tg_endpoint_of_messages(found);
+        const struct tg_endpoint *other;
 
+        found = tg_endpoint_find("GET", shared[i], &wrong);
+        other = tg_endpoint_of(found, TG_PROTOCOL_MESSAGES);
         assert_int_equal(found->protocol, TG_PROTOCOL_CHAT);
         assert_int_equal(other->protocol, TG_PROTOCOL_MESSAGES);
         assert_string_equal(other->name, found->name);
         assert_string_equal(tg_endpoint_rest(other, shared[i]), tg_endpoint_rest(found, shared[i]));
     }
-    assert_ptr_equal(tg_endpoint_of_messages(tg_endpoint_find("GET", "/healthz", &wrong)),
-                     tg_endpoint_find("GET", "/healthz", &wrong));
-    assert_int_equal(tg_endpoint_of_messages(tg_endpoint_find("DELETE", "/v1/models/m", &wrong))
-                         ->operation,
-                     TG_OPERATION_ABSENT);
+    found = tg_endpoint_find("GET", "/healthz", &wrong);
+    assert_ptr_equal(tg_endpoint_of(found, TG_PROTOCOL_GEMINI), found);
+    found = tg_endpoint_find("DELETE", "/v1/models/m", &wrong);
+    assert_ptr_equal(tg_endpoint_of(found, TG_PROTOCOL_GEMINI), found);
+    found = tg_endpoint_find("GET", "/v1/models", &wrong);
+    assert_int_equal(tg_endpoint_of(found, TG_PROTOCOL_GEMINI)->protocol, TG_PROTOCOL_GEMINI);
 }
 
 int main(void)
