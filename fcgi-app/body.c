@@ -2,6 +2,7 @@
 #include "common/base/log.h"
 #include "common/compress/inflate.h"
 #include "fcgi-app/access/access.h"
+#include "fcgi-app/body_gemini.h"
 #include "fcgi-app/body_store.h"
 #include "fcgi-app/endpoint.h"
 #include "fcgi-app/stages.h"
@@ -16,7 +17,6 @@ enum {
     SLOW_BYTES = 4096,
     RATIO_FROM = 1024 * 1024, /* body.ratio asks no questions below */
     UNKNOWN_CALLER_MOST = 64 * 1024, /* internal calls prove themselves by what their body says */
-    MODEL_NAME_MOST = 191,           /* what the records hold */
     ANSWERS_MOST = 128               /* as OpenAI allows */
 };
 
@@ -213,7 +213,7 @@ static enum tg_class take_model(struct tg_request *req)
     }
     if (got != TG_JSON_GOT)
         return invalid(req, "model", "a string");
-    if (model.len > MODEL_NAME_MOST || memchr(model.ptr, '\0', model.len) != NULL)
+    if (model.len > TG_MODEL_NAME_MOST || memchr(model.ptr, '\0', model.len) != NULL)
         return invalid(req, "model", "a name of at most 191 bytes");
     req->model = tg_arena_strndup(req->arena, model.ptr, model.len);
     return TG_OK;
@@ -382,6 +382,8 @@ static enum tg_class understand(struct tg_request *req)
         return tg_fail(&req->error, TG_CLASS_INVALID, "invalid_json",
                        "The request body must be a JSON object.");
     req->answers = 1;
+    if (req->endpoint->protocol == TG_PROTOCOL_GEMINI)
+        return tg_body_gemini(req);
     class = take_model(req);
     if (class == TG_OK)
         class = take_stream(req);

@@ -15,6 +15,19 @@ static const struct tg_endpoint endpoints[] = {
     {"input_tokens", "POST", "/v1/responses/input_tokens", TG_PROTOCOL_RESPONSES,
      TG_OPERATION_COUNT},
     {"compact", "POST", "/v1/responses/compact", TG_PROTOCOL_RESPONSES, TG_OPERATION_GENERATE},
+    {"generate_content", "POST", "/v1beta/models/*:generateContent", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_GENERATE},
+    {"stream_generate_content", "POST", "/v1beta/models/*:streamGenerateContent",
+     TG_PROTOCOL_GEMINI, TG_OPERATION_GENERATE},
+    {"count_tokens", "POST", "/v1beta/models/*:countTokens", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_COUNT},
+    {"models", "GET", "/v1beta/models", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
+    {"model", "GET", "/v1beta/models/*", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
+    {"generate_content", "POST", "/v1/models/*:generateContent", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_GENERATE},
+    {"stream_generate_content", "POST", "/v1/models/*:streamGenerateContent", TG_PROTOCOL_GEMINI,
+     TG_OPERATION_GENERATE},
+    {"count_tokens", "POST", "/v1/models/*:countTokens", TG_PROTOCOL_GEMINI, TG_OPERATION_COUNT},
     {"models", "GET", "/v1/models", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_CHAT, TG_OPERATION_MODELS},
     {"health", "GET", "/healthz", TG_PROTOCOL_CHAT, TG_OPERATION_HEALTH},
@@ -43,19 +56,33 @@ static const struct tg_endpoint endpoints[] = {
     {"stored_response", "DELETE", "/v1/responses/*", TG_PROTOCOL_RESPONSES, TG_OPERATION_ABSENT},
 };
 
-/* Paths that two protocols share; clients of Anthropic say the version that they speak. */
-static const struct tg_endpoint of_messages[] = {
+/* Paths that three protocols share: clients of Anthropic say the version that they speak, those of
+ * Google bring their token in a header of its own. */
+static const struct tg_endpoint shared[] = {
     {"models", "GET", "/v1/models", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
     {"model", "GET", "/v1/models/*", TG_PROTOCOL_MESSAGES, TG_OPERATION_MODELS},
+    {"models", "GET", "/v1/models", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
+    {"model", "GET", "/v1/models/*", TG_PROTOCOL_GEMINI, TG_OPERATION_MODELS},
 };
 
+/* A star stands for one character or more; what is behind it ends the path. */
 static bool path_matches(const char *pattern, const char *path)
 {
-    size_t len = strlen(pattern);
+    const char *star = strchr(pattern, '*');
+    size_t len = strlen(path), before, behind;
 
-    if (pattern[len - 1] != '*')
+    if (star == NULL)
         return strcmp(pattern, path) == 0;
-    return strncmp(pattern, path, len - 1) == 0 && path[len - 1] != '\0';
+    before = (size_t)(star - pattern);
+    behind = strlen(star + 1);
+    return len > before + behind && strncmp(pattern, path, before) == 0 &&
+           strcmp(path + len - behind, star + 1) == 0;
+}
+
+static void drop_repeated(char *path, const char *twice, size_t drop)
+{
+    while (strncmp(path, twice, strlen(twice)) == 0)
+        memmove(path, path + drop, strlen(path + drop) + 1);
 }
 
 void tg_endpoint_tidy(char *path)
@@ -68,8 +95,9 @@ void tg_endpoint_tidy(char *path)
     while (len > 1 && path[len - 1] == '/')
         len--;
     path[len] = '\0';
-    while (strncmp(path, "/v1/v1/", 7) == 0)
-        memmove(path, path + 3, strlen(path + 3) + 1);
+    drop_repeated(path, "/v1/v1/", 3);
+    drop_repeated(path, "/v1/v1beta/", 3);
+    drop_repeated(path, "/v1beta/v1beta/", 7);
 }
 
 const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
@@ -88,12 +116,13 @@ const struct tg_endpoint *tg_endpoint_find(const char *method, const char *path,
     return NULL;
 }
 
-const struct tg_endpoint *tg_endpoint_of_messages(const struct tg_endpoint *endpoint)
+const struct tg_endpoint *tg_endpoint_of(const struct tg_endpoint *endpoint,
+                                         enum tg_protocol protocol)
 {
-    for (size_t i = 0; i < TG_COUNT_OF(of_messages); i++)
-        if (of_messages[i].operation == endpoint->operation &&
-            strcmp(of_messages[i].path, endpoint->path) == 0)
-            return &of_messages[i];
+    for (size_t i = 0; i < TG_COUNT_OF(shared); i++)
+        if (shared[i].protocol == protocol && shared[i].operation == endpoint->operation &&
+            strcmp(shared[i].path, endpoint->path) == 0)
+            return &shared[i];
     return endpoint;
 }
 
@@ -103,11 +132,39 @@ bool tg_endpoint_asks_model(const struct tg_endpoint *endpoint)
            endpoint->operation == TG_OPERATION_COUNT;
 }
 
+bool tg_endpoint_streams(const struct tg_endpoint *endpoint)
+{
+    return strstr(endpoint->path, ":stream") != NULL;
+}
+
 const char *tg_endpoint_rest(const struct tg_endpoint *endpoint, const char *path)
 {
-    size_t fixed = strlen(endpoint->path) - 1;
+    const char *star = strchr(endpoint->path, '*');
 
-    return endpoint->path[fixed] == '*' ? path + fixed : "";
+    return star != NULL ? path + (star - endpoint->path) : "";
+}
+
+const char *tg_endpoint_model(struct tg_arena *arena, const struct tg_endpoint *endpoint,
+                              const char *path)
+{
+    const char *rest = tg_endpoint_rest(endpoint, path), *star = strchr(endpoint->path, '*');
+    size_t behind = star != NULL ? strlen(star + 1) : 0;
+
+    return tg_arena_strndup(arena, rest, strlen(rest) - TG_MIN(behind, strlen(rest)));
+}
+
+/* "alt=sse" among the parameters of a query. */
+static bool asks_for_events(const char *query)
+{
+    while (query != NULL && *query != '\0') {
+        size_t len = strcspn(query, "&");
+
+        if (len == 7 && memcmp(query, "alt=sse", 7) == 0)
+            return true;
+        query += len;
+        query += *query == '&';
+    }
+    return false;
 }
 
 void tg_endpoint_allow(const char *path, char *text, size_t room)
@@ -137,11 +194,14 @@ enum tg_verdict tg_stage_endpoint(struct tg_request *req)
         return TG_ANSWER;
     }
     if (tg_fcgi_header(req->fcgi, "anthropic-version") != NULL)
-        req->endpoint = tg_endpoint_of_messages(req->endpoint);
+        req->endpoint = tg_endpoint_of(req->endpoint, TG_PROTOCOL_MESSAGES);
+    else if (tg_fcgi_header(req->fcgi, "x-goog-api-key") != NULL)
+        req->endpoint = tg_endpoint_of(req->endpoint, TG_PROTOCOL_GEMINI);
     if (req->endpoint->operation == TG_OPERATION_ABSENT) {
         tg_fail(&req->error, TG_CLASS_ABSENT, "api_not_implemented",
                 "%.16s %.200s is not offered by this gateway", req->method, req->path);
         return TG_ANSWER;
     }
+    req->array = tg_endpoint_streams(req->endpoint) && !asks_for_events(req->query);
     return TG_NEXT;
 }

@@ -23,6 +23,7 @@ include fcgi-app/access/local.mk
 include fcgi-app/limit/local.mk
 libgateway_a_SOURCES += \
 	fcgi-app/body_store.c fcgi-app/body_store.h \
+	fcgi-app/body_gemini.c fcgi-app/body_gemini.h \
 	fcgi-app/body.c
 include fcgi-app/session/local.mk
 libgateway_a_SOURCES += \

@@ -18,6 +18,23 @@ struct listing {
     size_t at; /* the group whose models are visited */
 };
 
+/* As Google lists them; what it knows of limits is not known here. */
+static void write_gemini(struct tg_json_writer *json, struct tg_arena *arena, const char *name)
+{
+    static const char *const methods[] = {"generateContent", "countTokens"};
+
+    tg_json_begin_object(json);
+    tg_json_put_str(json, "name", tg_arena_printf(arena, "models/%s", name));
+    tg_json_put_str(json, "version", "001");
+    tg_json_put_str(json, "displayName", name);
+    tg_json_key(json, "supportedGenerationMethods");
+    tg_json_begin_array(json);
+    for (size_t i = 0; i < TG_COUNT_OF(methods); i++)
+        tg_json_write_str(json, methods[i]);
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+}
+
 static void write_model(const struct listing *listing, struct tg_json_writer *json,
                         const char *name)
 {
@@ -34,6 +51,11 @@ static void write_model(const struct listing *listing, struct tg_json_writer *js
         tg_json_put_str(json, "owned_by", "tollgate");
     }
     tg_json_end_object(json);
+}
+
+static bool is_gemini(const struct tg_request *req)
+{
+    return req->endpoint->protocol == TG_PROTOCOL_GEMINI;
 }
 
 /* By a group before this one. */
@@ -56,15 +78,18 @@ static void visit(void *context, const char *model)
     listing->last = tg_arena_strdup(listing->req->arena, model);
     if (listing->first == NULL)
         listing->first = listing->last;
-    write_model(listing, &listing->json, model);
+    if (is_gemini(listing->req))
+        write_gemini(&listing->json, listing->req->arena, model);
+    else
+        write_model(listing, &listing->json, model);
 }
 
 static void begin_list(struct listing *listing)
 {
     tg_json_begin_object(&listing->json);
-    if (!listing->of_messages)
+    if (!listing->of_messages && !is_gemini(listing->req))
         tg_json_put_str(&listing->json, "object", "list");
-    tg_json_key(&listing->json, "data");
+    tg_json_key(&listing->json, is_gemini(listing->req) ? "models" : "data");
     tg_json_begin_array(&listing->json);
 }
 

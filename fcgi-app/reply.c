@@ -42,10 +42,13 @@ static const char *phrase(int status)
     return "Status";
 }
 
-/* Errors of unknown paths speak Chat, which every tool can show. */
+/* Errors of unknown paths speak Chat, which every tool can show, but for Gemini's own. */
 static enum tg_protocol protocol_of(const struct tg_request *req)
 {
-    return req->endpoint != NULL ? req->endpoint->protocol : TG_PROTOCOL_CHAT;
+    if (req->endpoint != NULL)
+        return req->endpoint->protocol;
+    return req->path != NULL && strncmp(req->path, "/v1beta/", 8) == 0 ? TG_PROTOCOL_GEMINI
+                                                                       : TG_PROTOCOL_CHAT;
 }
 
 static void add_header(struct tg_buf *out, const char *name, const char *value)
@@ -91,6 +94,25 @@ enum tg_class tg_reply_begin(struct tg_request *req, int status, const char *con
     return class;
 }
 
+static enum tg_class begin_array(struct tg_request *req, const struct tg_reply_header *headers,
+                                 size_t count)
+{
+    enum tg_class class = tg_reply_begin(req, 200, "application/json", headers, count);
+
+    req->array_open = true;
+    return class == TG_OK ? write_out(req, "[", 1) : class;
+}
+
+/* Elements come with a comma before each: the first has none. */
+static void skip_comma(struct tg_request *req, const char **bytes, size_t *len)
+{
+    if (!req->array || req->array_begun || *len == 0 || **bytes != ',')
+        return;
+    req->array_begun = true;
+    ++*bytes;
+    --*len;
+}
+
 enum tg_class tg_reply_begin_stream(struct tg_request *req)
 {
     static const struct tg_reply_header stream_headers[] = {
@@ -100,14 +122,19 @@ enum tg_class tg_reply_begin_stream(struct tg_request *req)
 
     if (req->headers_sent)
         return TG_OK;
+    if (req->array)
+        return begin_array(req, stream_headers, TG_COUNT_OF(stream_headers));
     return tg_reply_begin(req, 200, "text/event-stream", stream_headers,
                           TG_COUNT_OF(stream_headers));
 }
 
 enum tg_class tg_reply_send(struct tg_request *req, const void *bytes, size_t len)
 {
-    enum tg_class class = write_out(req, bytes, len);
+    const char *text = bytes;
+    enum tg_class class;
 
+    skip_comma(req, &text, &len);
+    class = write_out(req, text, len);
     if (class == TG_OK)
         class = tg_fcgi_flush(req->fcgi);
     if (class == TG_OK)
@@ -134,6 +161,7 @@ static struct tg_error_scene scene_of(const struct tg_request *req)
 {
     return (struct tg_error_scene){.protocol = protocol_of(req),
                                    .request_id = req->id_text,
+                                   .array = req->array,
                                    .attempts = req->attempt_count};
 }
 
@@ -194,13 +222,25 @@ static void begin_whole(struct tg_request *req)
     (void)tg_reply_begin(req, req->answer_status, "application/json", extra, count);
 }
 
+static void send_tail(struct tg_request *req)
+{
+    const char *bytes = tg_buf_text(&req->tail);
+    bool ends_array = req->array_open;
+    size_t len = req->tail.len;
+
+    skip_comma(req, &bytes, &len);
+    if (len > 0 && write_out(req, bytes, len) == TG_OK)
+        req->sent_bytes += (int64_t)len;
+    if (ends_array)
+        (void)write_out(req, "]", 1);
+}
+
 void tg_reply_finish(struct tg_request *req)
 {
     if (!req->headers_sent && req->answer_status == 0)
         return; /* the client left before there was anything to say */
     if (!req->headers_sent)
         begin_whole(req);
-    if (req->tail.len > 0 && write_out(req, req->tail.data, req->tail.len) == TG_OK)
-        req->sent_bytes += (int64_t)req->tail.len;
+    send_tail(req);
     tg_fcgi_end(req->fcgi);
 }

@@ -207,8 +207,8 @@ static void put_gemini_error(struct tg_json_writer *out, const struct tg_error_v
     tg_json_end_object(out);
 }
 
-void tg_error_body(const struct tg_error_view *view, const struct tg_error_scene *scene,
-                   struct tg_buf *out)
+static void put_body(const struct tg_error_view *view, const struct tg_error_scene *scene,
+                     struct tg_buf *out)
 {
     struct tg_json_writer json;
 
@@ -227,6 +227,14 @@ void tg_error_body(const struct tg_error_view *view, const struct tg_error_scene
         break;
     }
     tg_json_end_object(&json);
+}
+
+void tg_error_body(const struct tg_error_view *view, const struct tg_error_scene *scene,
+                   struct tg_buf *out)
+{
+    tg_buf_str(out, scene->array ? "[" : "");
+    put_body(view, scene, out);
+    tg_buf_str(out, scene->array ? "]" : "");
 }
 
 /* response.failed wants a code of its own short list (PROTOCOLS A8). */
@@ -300,18 +308,23 @@ static void put_failed_response(const struct tg_error_view *view,
 void tg_error_event(const struct tg_error_view *view, const struct tg_error_scene *scene,
                     struct tg_buf *out)
 {
+    if (scene->array) {
+        tg_buf_char(out, ',');
+        put_body(view, scene, out);
+        return;
+    }
     switch (scene->protocol) {
     case TG_PROTOCOL_RESPONSES:
         put_failed_response(view, scene, out);
         break;
     case TG_PROTOCOL_MESSAGES:
         tg_buf_str(out, "event: error\ndata: ");
-        tg_error_body(view, scene, out);
+        put_body(view, scene, out);
         break;
     case TG_PROTOCOL_CHAT:
     case TG_PROTOCOL_GEMINI:
         tg_buf_str(out, "data: ");
-        tg_error_body(view, scene, out);
+        put_body(view, scene, out);
         break;
     }
     tg_buf_str(out, "\n\n");

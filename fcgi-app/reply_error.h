@@ -25,6 +25,7 @@ struct tg_error_scene {
     enum tg_protocol protocol;
     const char *request_id;
     int attempts; /* upstream calls made: all was tried already */
+    bool array;   /* the answer is a JSON array of Gemini's: errors are elements of it */
 };
 
 /* Borrows from <err>. */

@@ -49,6 +49,7 @@ struct tg_request {
     /* endpoint */
     const struct tg_endpoint *endpoint;
     bool in_flight; /* counts for pool.max_inflight */
+    bool array;     /* a stream of Gemini's that is one JSON array, not events */
 
     /* access */
     const struct tg_credential *credential;
@@ -98,7 +99,7 @@ struct tg_request {
     int answer_status;               /* HTTP status sent or to be sent to the client */
     struct tg_passed_header passed[TG_PASSED_MOST];
     size_t passed_count;
-    bool headers_sent, content_sent;
+    bool headers_sent, content_sent, array_open, array_begun; /* the last two: of such an array */
     enum tg_end_reason end_reason;
     int64_t first_token_us; /* since started_at_us; 0: none came */
     int64_t counted_output; /* local count of delivered content */

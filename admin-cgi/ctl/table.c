@@ -26,8 +26,7 @@ const struct ctl_command ctl_commands[] = {
     {"token revoke", "ID", "refuse a token from the next request on", 1, false,
      ctl_cmd_token_revoke},
     {"channel add",
-     "NAME --base-url URL --models LIST [--provider openai|openai-responses|anthropic] "
-     "[--groups LIST] [--priority N] "
+     "NAME --base-url URL --models LIST [--provider P] [--groups LIST] [--priority N] "
      "[--weight N] [--map LIST] [--organisation O] [--proxy URL] [--timeouts LIST] "
      "[--loss POLICY] [--key-stdin | --key-file F]",
      "add an upstream account", 1, false, ctl_cmd_channel_add},

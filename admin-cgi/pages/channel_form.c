@@ -33,16 +33,24 @@ void page_put_providers(struct web_page *page)
     tg_json_end_array(out);
 }
 
+/* Words that name a dialect as well; all other vendors speak OpenAI's Chat. */
+static const char *dialect_of(const char *word)
+{
+    static const char *const own[] = {"anthropic", "gemini", "openai-responses"};
+
+    for (size_t i = 0; i < TG_COUNT_OF(own); i++)
+        if (strcmp(word, own[i]) == 0)
+            return own[i];
+    return "openai";
+}
+
 bool page_provider_fill(struct web_page *page, const char *word)
 {
     for (size_t i = 0; i < TG_COUNT_OF(providers); i++) {
         if (strcmp(providers[i].word, word) != 0)
             continue;
         web_put_text(page, "name", strcmp(word, "other") != 0 ? word : "");
-        web_put_text(page, "provider",
-                     strcmp(word, "anthropic") == 0 || strcmp(word, "openai-responses") == 0
-                         ? word
-                         : "openai");
+        web_put_text(page, "provider", dialect_of(word));
         web_put_text(page, "base_url", providers[i].base_url);
         web_put_text(page, "models", providers[i].models);
         return true;

@@ -16,6 +16,7 @@ static const struct web_choice dialects[] = {
     {"openai", "OpenAI chat completions"},
     {"openai-responses", "OpenAI responses"},
     {"anthropic", "Anthropic messages"},
+    {"gemini", "Google Gemini"},
     {NULL, NULL}};
 
 static const struct web_field fields[] = {

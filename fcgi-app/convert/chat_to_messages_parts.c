@@ -248,7 +248,7 @@ static void push_call(const struct tg_convert *context, const struct tg_json *ca
         note(context, TG_SEVERITY_INFO, "TOOL_ID_REWRITTEN", path);
     tg_json_set_str(block, "id", made);
     tg_json_set_str(block, "name",
-                    tg_toolset_wire_name(context, tg_hub_span(inner, "name")));
+                    tg_toolset_hub_name(context, tg_hub_span(inner, "name")));
     if (tg_hub_is(call, "type", "custom")) {
         input = tg_json_new_object();
         tg_json_set_span(input, "input", tg_hub_span(inner, "input"));

@@ -37,6 +37,7 @@ struct tg_convert {
     bool stream;
     bool include_usage; /* a chat client asked for the usage chunk */
     bool include_thoughts;
+    bool several; /* the client asked for more than one answer */
 };
 
 /* How the transport, or the hop before, ended. */
@@ -88,6 +89,8 @@ struct tg_converter {
 extern const struct tg_converter tg_convert_messages_chat; /* client Messages, upstream Chat */
 extern const struct tg_converter tg_convert_chat_messages; /* client Chat, upstream Messages */
 extern const struct tg_converter tg_convert_responses_chat, tg_convert_chat_responses;
+extern const struct tg_converter tg_convert_gemini_chat;   /* client Gemini, upstream Chat */
+extern const struct tg_converter tg_convert_chat_gemini;   /* client Chat, upstream Gemini */
 
 /* Named for the way of the answer: the upstream's protocol first. */
 enum tg_class tg_messages_to_chat_answer(const struct tg_convert *context,
@@ -102,9 +105,16 @@ enum tg_class tg_responses_to_chat_answer(const struct tg_convert *context,
 enum tg_class tg_chat_to_responses_answer(const struct tg_convert *context,
                                           const struct tg_json *answer, struct tg_json **ret,
                                           struct tg_error *err) must_check non_null(1, 2, 3);
+enum tg_class tg_gemini_to_chat_answer(const struct tg_convert *context,
+                                       const struct tg_json *answer, struct tg_json **ret,
+                                       struct tg_error *err) must_check non_null(1, 2, 3);
+enum tg_class tg_chat_to_gemini_answer(const struct tg_convert *context,
+                                       const struct tg_json *answer, struct tg_json **ret,
+                                       struct tg_error *err) must_check non_null(1, 2, 3);
 
 /* Named for the way of the stream: the upstream's protocol first. */
 extern const struct tg_hop_kind tg_hop_messages_to_chat, tg_hop_chat_to_messages;
 extern const struct tg_hop_kind tg_hop_responses_to_chat, tg_hop_chat_to_responses;
+extern const struct tg_hop_kind tg_hop_gemini_to_chat, tg_hop_chat_to_gemini;
 
 #endif

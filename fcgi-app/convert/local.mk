@@ -30,7 +30,7 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/names.c fcgi-app/convert/names.h \
 	fcgi-app/convert/media.c fcgi-app/convert/media.h \
 	fcgi-app/convert/model_facts.c fcgi-app/convert/model_facts.h \
-	fcgi-app/convert/toolset.c fcgi-app/convert/toolset.h \
+	fcgi-app/convert/toolset.c fcgi-app/convert/toolset.h fcgi-app/convert/toolset_forms.h \
 	fcgi-app/convert/toolset_chat.c \
 	fcgi-app/convert/toolset_messages.c \
 	fcgi-app/convert/messages_to_chat.h \
@@ -60,4 +60,30 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/chat_to_responses.h \
 	fcgi-app/convert/chat_to_responses_stream.c \
 	fcgi-app/convert/chat_to_responses_items.c \
-	fcgi-app/convert/chat_to_responses_answer.c
+	fcgi-app/convert/chat_to_responses_answer.c \
+	fcgi-app/convert/effort.c fcgi-app/convert/effort.h \
+	fcgi-app/convert/gemini_event.c fcgi-app/convert/gemini_event.h \
+	fcgi-app/convert/gemini_hub.c fcgi-app/convert/gemini_hub.h \
+	fcgi-app/convert/gemini_model.c fcgi-app/convert/gemini_model.h \
+	fcgi-app/convert/gemini_logprobs.c fcgi-app/convert/gemini_logprobs.h \
+	fcgi-app/convert/schema_gemini.c fcgi-app/convert/schema_gemini.h \
+	fcgi-app/convert/schema_values.c fcgi-app/convert/schema_values.h \
+	fcgi-app/convert/schema_for_gemini.c \
+	fcgi-app/convert/schema_of_gemini.c \
+	fcgi-app/convert/toolset_gemini.c \
+	fcgi-app/convert/gemini_to_chat.h \
+	fcgi-app/convert/gemini_to_chat_request.c \
+	fcgi-app/convert/gemini_to_chat_generation.c \
+	fcgi-app/convert/gemini_to_chat_turns.c \
+	fcgi-app/convert/gemini_to_chat_parts.c \
+	fcgi-app/convert/gemini_to_chat_answer.c \
+	fcgi-app/convert/gemini_to_chat_stream.c \
+	fcgi-app/convert/chat_to_gemini.h \
+	fcgi-app/convert/chat_to_gemini_request.c \
+	fcgi-app/convert/chat_to_gemini_turns.c \
+	fcgi-app/convert/chat_to_gemini_media.c \
+	fcgi-app/convert/chat_to_gemini_format.c \
+	fcgi-app/convert/gemini_order.c \
+	fcgi-app/convert/chat_to_gemini_parts.c \
+	fcgi-app/convert/chat_to_gemini_answer.c \
+	fcgi-app/convert/chat_to_gemini_stream.c

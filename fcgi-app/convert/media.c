@@ -1,5 +1,7 @@
 #include "fcgi-app/convert/media.h"
 
+#include "common/json/lex.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -77,7 +79,7 @@ static struct tg_span undo_percent(struct tg_arena *arena, struct tg_span text)
     return (struct tg_span){made, len};
 }
 
-static const char *to_base64(struct tg_arena *arena, struct tg_span bytes)
+const char *tg_media_base64(struct tg_arena *arena, struct tg_span bytes)
 {
     char *made = tg_arena_alloc(arena, (bytes.len + 2) / 3 * 4 + 1);
     size_t len = 0;
@@ -121,7 +123,8 @@ static bool parse_data_url(struct tg_arena *arena, struct tg_span text, struct t
     rest = (struct tg_span){comma + 1, head.len - (size_t)(comma + 1 - head.ptr)};
     head.len = (size_t)(comma - head.ptr);
     base64 = head.len >= 7 && strncasecmp(head.ptr + head.len - 7, ";base64", 7) == 0;
-    ret->data = base64 ? tidy_base64(arena, rest) : to_base64(arena, undo_percent(arena, rest));
+    ret->data = base64 ? tidy_base64(arena, rest)
+                       : tg_media_base64(arena, undo_percent(arena, rest));
     if (ret->data == NULL)
         return false;
     if (base64)
@@ -157,4 +160,24 @@ struct tg_span tg_media_text(struct tg_arena *arena, const struct tg_media *medi
         }
     }
     return (struct tg_span){made, len};
+}
+
+bool tg_media_bytes(struct tg_arena *arena, struct tg_span text, struct tg_span *ret)
+{
+    const struct tg_media media = {.type = "", .data = tidy_base64(arena, text)};
+
+    if (media.data == NULL)
+        return false;
+    *ret = tg_media_text(arena, &media);
+    return true;
+}
+
+bool tg_media_is_text(struct tg_span bytes)
+{
+    for (size_t at = 0, len; at < bytes.len; at += len) {
+        len = tg_utf8_len(bytes.ptr + at, bytes.len - at);
+        if (len == 0)
+            return false;
+    }
+    return true;
 }

@@ -2,6 +2,7 @@
 #include "fcgi-app/convert/citations.h"
 #include "fcgi-app/convert/envelope.h"
 #include "fcgi-app/convert/hub.h"
+#include "fcgi-app/convert/media.h"
 #include "fcgi-app/convert/messages_to_chat.h"
 #include "fcgi-app/convert/names.h"
 
@@ -214,6 +215,19 @@ static void push_openai(struct turn *turn, struct tg_span payload)
     tg_json_free(parsed);
 }
 
+/* A signature that no call followed is that of the text. */
+static void push_signature(struct turn *turn)
+{
+    struct tg_json *entry;
+
+    if (turn->signature.len == 0)
+        return;
+    entry = tg_json_new_object();
+    tg_json_set_span(entry, "data", turn->signature);
+    push_detail(turn, "reasoning.encrypted", "google-gemini-v1", entry);
+    turn->signature.len = 0;
+}
+
 /* A payload in an envelope goes back to its own family; the caller's block is not Claude's. */
 static void read_envelope(struct turn *turn, enum tg_origin origin, const struct tg_buf *payload)
 {
@@ -221,9 +235,11 @@ static void read_envelope(struct turn *turn, enum tg_origin origin, const struct
 
     if (origin == TG_ORIGIN_OPENAI)
         push_openai(turn, bytes);
-    else if (origin == TG_ORIGIN_GEMINI)
+    else if (origin == TG_ORIGIN_GEMINI && tg_media_is_text(bytes)) {
+        push_signature(turn);
         turn->signature = (struct tg_span){
             tg_arena_strndup(turn->context->arena, bytes.ptr, bytes.len), bytes.len};
+    }
 }
 
 /* True: the text is an envelope, or nothing. */
@@ -312,6 +328,7 @@ static void read_block(struct turn *turn, const struct tg_json *block)
 
     tg_citations_dropped(turn->context, block, "citations", turn->path);
     if (tg_hub_is(block, "type", "text")) {
+        push_signature(turn);
         text = tg_hub_span(block, "text");
         if (turn->apart && turn->text.len > 0 && text.len > 0)
             tg_buf_char(&turn->text, '\n');
@@ -345,6 +362,7 @@ struct tg_json *tg_messages_to_chat_assistant(const struct tg_convert *context,
         tg_buf_add(&turn.text, text.ptr, text.len);
     for (size_t i = 0; i < tg_json_array_len(content); i++)
         read_block(&turn, tg_json_array_at(content, i));
+    push_signature(&turn);
     tg_json_set_str(message, "role", "assistant");
     if (turn.text.len > 0)
         tg_json_set_span(message, "content", (struct tg_span){turn.text.data, turn.text.len});

@@ -1,4 +1,5 @@
 /* A request of Messages as one of Chat: everything but its messages and tools (PROTOCOLS B1). */
+#include "fcgi-app/convert/effort.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/messages_to_chat.h"
 #include "fcgi-app/convert/sha256.h"
@@ -125,20 +126,6 @@ static void set_tier(const struct tg_convert *context, const struct tg_json *req
 
 /* --- reasoning and format ------------------------------------------------------------------- */
 
-static const char *effort_of_budget(int64_t budget)
-{
-    static const struct {
-        int64_t from;
-        const char *effort;
-    } ladder[] = {{32768, "xhigh"}, {16384, "high"}, {4096, "medium"}, {1024, "low"},
-                  {1, "minimal"}};
-
-    for (size_t i = 0; i < TG_COUNT_OF(ladder); i++)
-        if (budget >= ladder[i].from)
-            return ladder[i].effort;
-    return "none";
-}
-
 static void set_effort(const struct tg_convert *context, const struct tg_json *thinking,
                        struct tg_span said, struct tg_json *made)
 {
@@ -147,7 +134,7 @@ static void set_effort(const struct tg_convert *context, const struct tg_json *t
     if (tg_hub_is(thinking, "type", "disabled"))
         effort = "none";
     else if (tg_hub_is(thinking, "type", "enabled"))
-        effort = effort_of_budget(tg_hub_int(thinking, "budget_tokens", 8192));
+        effort = tg_effort_of_budget(tg_hub_int(thinking, "budget_tokens", 8192));
     else if (tg_hub_is(thinking, "type", "between_tools"))
         effort = "low";
     if (said.len > 0 && !tg_hub_is(thinking, "type", "disabled"))

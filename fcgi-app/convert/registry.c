@@ -8,22 +8,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SAME(protocol) {TG_PROTOCOL_##protocol, TG_PROTOCOL_##protocol, {NULL}, 0}
+#define DIRECT(client, upstream, step) {TG_PROTOCOL_##client, TG_PROTOCOL_##upstream, {&(step)}, 1}
+#define BY_CHAT(client, upstream, in, out) \
+    {TG_PROTOCOL_##client, TG_PROTOCOL_##upstream, {&(in), &(out)}, 2}
 static const struct tg_route routes[] = {
-    {TG_PROTOCOL_CHAT, TG_PROTOCOL_CHAT, {NULL}, 0},
-    {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_MESSAGES, {NULL}, 0},
-    {TG_PROTOCOL_MESSAGES, TG_PROTOCOL_CHAT, {&tg_convert_messages_chat}, 1},
-    {TG_PROTOCOL_CHAT, TG_PROTOCOL_MESSAGES, {&tg_convert_chat_messages}, 1},
-    {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_RESPONSES, {NULL}, 0},
-    {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_CHAT, {&tg_convert_responses_chat}, 1},
-    {TG_PROTOCOL_CHAT, TG_PROTOCOL_RESPONSES, {&tg_convert_chat_responses}, 1},
-    {TG_PROTOCOL_RESPONSES,
-     TG_PROTOCOL_MESSAGES,
-     {&tg_convert_responses_chat, &tg_convert_chat_messages},
-     2},
-    {TG_PROTOCOL_MESSAGES,
-     TG_PROTOCOL_RESPONSES,
-     {&tg_convert_messages_chat, &tg_convert_chat_responses},
-     2},
+    SAME(CHAT),
+    SAME(MESSAGES),
+    SAME(RESPONSES),
+    SAME(GEMINI),
+    DIRECT(MESSAGES, CHAT, tg_convert_messages_chat),
+    DIRECT(CHAT, MESSAGES, tg_convert_chat_messages),
+    DIRECT(RESPONSES, CHAT, tg_convert_responses_chat),
+    DIRECT(CHAT, RESPONSES, tg_convert_chat_responses),
+    DIRECT(GEMINI, CHAT, tg_convert_gemini_chat),
+    DIRECT(CHAT, GEMINI, tg_convert_chat_gemini),
+    BY_CHAT(RESPONSES, MESSAGES, tg_convert_responses_chat, tg_convert_chat_messages),
+    BY_CHAT(MESSAGES, RESPONSES, tg_convert_messages_chat, tg_convert_chat_responses),
+    BY_CHAT(GEMINI, MESSAGES, tg_convert_gemini_chat, tg_convert_chat_messages),
+    BY_CHAT(MESSAGES, GEMINI, tg_convert_messages_chat, tg_convert_chat_gemini),
+    BY_CHAT(GEMINI, RESPONSES, tg_convert_gemini_chat, tg_convert_chat_responses),
+    BY_CHAT(RESPONSES, GEMINI, tg_convert_responses_chat, tg_convert_chat_gemini),
 };
 
 const struct tg_route *tg_route_find(enum tg_protocol client, enum tg_protocol upstream)

@@ -2,7 +2,9 @@
 
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/names.h"
+#include "fcgi-app/convert/toolset_forms.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* --- the set -------------------------------------------------------------------------------- */
@@ -29,11 +31,21 @@ static bool is_taken(const struct tg_toolset *set, const char *wire_name)
     return false;
 }
 
+/* Gemini's names begin with a letter or an underscore. */
+static const char *wire_form(const struct tg_convert *context, struct tg_span name)
+{
+    const char *made = tg_name_make(context->arena, name);
+
+    if (context->upstream != TG_PROTOCOL_GEMINI || isalpha((unsigned char)*made) || *made == '_')
+        return made;
+    return tg_arena_printf(context->arena, "_%.*s", TG_NAME_MOST - 1, made);
+}
+
 /* Two names that come out the same get a number behind. */
 static const char *free_name(const struct tg_convert *context, const struct tg_toolset *set,
                              struct tg_span name)
 {
-    const char *made = tg_name_make(context->arena, name), *tried = made;
+    const char *made = wire_form(context, name), *tried = made;
 
     for (int i = 2; is_taken(set, tried) && i < 1000; i++)
         tried = tg_arena_printf(context->arena, "%.*s_%d", TG_NAME_MOST - 4, made, i);
@@ -107,7 +119,14 @@ const char *tg_toolset_wire_name(const struct tg_convert *context, struct tg_spa
     const struct tg_tool_form *tool =
         context->tools != NULL ? tg_toolset_find(context->tools, text) : NULL;
 
-    return tool != NULL ? tool->wire_name : tg_name_make(context->arena, name);
+    return tool != NULL ? tool->wire_name : wire_form(context, name);
+}
+
+const char *tg_toolset_hub_name(const struct tg_convert *context, struct tg_span name)
+{
+    return context->client == TG_PROTOCOL_CHAT
+               ? tg_toolset_wire_name(context, name)
+               : tg_arena_strndup(context->arena, name.ptr, name.len);
 }
 
 struct tg_span tg_toolset_name(const struct tg_convert *context, enum tg_protocol to,
@@ -142,6 +161,25 @@ void tg_toolset_wrap_custom(const struct tg_convert *context, const struct tg_to
     if (form->grammar != NULL)
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_GRAMMAR_DROPPED", "tools",
                     form->name);
+}
+
+enum tg_tool_family tg_tool_family_of(const char *type)
+{
+    static const struct {
+        const char *prefix;
+        enum tg_tool_family family;
+    } rows[] = {
+        {"web_search", TG_FAMILY_WEB_SEARCH},   {"googleSearch", TG_FAMILY_WEB_SEARCH},
+        {"google_search", TG_FAMILY_WEB_SEARCH}, {"web_fetch", TG_FAMILY_WEB_FETCH},
+        {"urlContext", TG_FAMILY_WEB_FETCH},    {"url_context", TG_FAMILY_WEB_FETCH},
+        {"code_execution", TG_FAMILY_CODE},     {"codeExecution", TG_FAMILY_CODE},
+        {"code_interpreter", TG_FAMILY_CODE},
+    };
+
+    for (size_t i = 0; i < TG_COUNT_OF(rows); i++)
+        if (strncmp(type, rows[i].prefix, strlen(rows[i].prefix)) == 0)
+            return rows[i].family;
+    return TG_FAMILY_OTHER;
 }
 
 /* --- schemas -------------------------------------------------------------------------------- */
@@ -220,6 +258,8 @@ enum tg_class tg_toolset_extract(const struct tg_convert *context, enum tg_proto
         class = tg_toolset_from_messages(context, request, set, err);
     else if (from == TG_PROTOCOL_RESPONSES)
         class = tg_toolset_from_responses(context, request, set, err);
+    else if (from == TG_PROTOCOL_GEMINI)
+        class = tg_toolset_from_gemini(context, request, set, err);
     if (class == TG_OK)
         class = check_choice(set, err);
     if (class == TG_OK)
@@ -236,4 +276,6 @@ void tg_toolset_attach(const struct tg_convert *context, enum tg_protocol to,
         tg_toolset_to_messages(context, set, request);
     else if (to == TG_PROTOCOL_RESPONSES)
         tg_toolset_to_responses(context, set, request);
+    else if (to == TG_PROTOCOL_GEMINI)
+        tg_toolset_to_gemini(context, set, request);
 }

@@ -33,6 +33,14 @@ struct tg_tool_builtin {
     const struct tg_json *options;
 };
 
+/* Tools of several providers that do the same. */
+enum tg_tool_family {
+    TG_FAMILY_OTHER, /* its provider's alone */
+    TG_FAMILY_WEB_SEARCH,
+    TG_FAMILY_WEB_FETCH,
+    TG_FAMILY_CODE
+};
+
 enum tg_tool_mode {
     TG_TOOLS_ABSENT, /* nothing was said: the model decides */
     TG_TOOLS_AUTO,
@@ -65,6 +73,11 @@ void tg_toolset_attach(const struct tg_convert *context, enum tg_protocol to,
 /* The name as the upstream knows it, for history; made up for a tool that is not in the set. */
 const char *tg_toolset_wire_name(const struct tg_convert *context, struct tg_span name) must_check
     non_null(1);
+/* The same for history that has come as far as the hub: what a client of another protocol calls its
+ * tools was rewritten before. */
+const char *tg_toolset_hub_name(const struct tg_convert *context, struct tg_span name) must_check
+    non_null(1);
+enum tg_tool_family tg_tool_family_of(const char *type) must_check non_null(1);
 /* What <to> calls the tool that the upstream calls <wire_name>: the step that speaks to the client
  * gives the client's own name back, steps before it leave the name alone. */
 struct tg_span tg_toolset_name(const struct tg_convert *context, enum tg_protocol to,
@@ -76,36 +89,5 @@ const struct tg_tool_form *tg_toolset_find(const struct tg_toolset *set, const c
 struct tg_json *tg_schema_clean(const struct tg_json *schema) must_check;
 /* Does it fit OpenAI's strict mode: closed, and every property required? */
 bool tg_schema_is_strict(const struct tg_json *schema) must_check;
-
-/* A custom tool takes raw text: elsewhere it is a function with one string. Sets the description,
- * and the schema as <key>. */
-void tg_toolset_wrap_custom(const struct tg_convert *context, const struct tg_tool_form *form,
-                            struct tg_json *tool, const char *key) non_null(1, 2, 3, 4);
-
-/* toolset_chat.c, toolset_messages.c, toolset_responses.c */
-enum tg_class tg_toolset_from_chat(const struct tg_convert *context, const struct tg_json *request,
-                                   struct tg_toolset *set, struct tg_error *err) must_check
-    non_null(1, 2, 3);
-enum tg_class tg_toolset_from_messages(const struct tg_convert *context,
-                                       const struct tg_json *request, struct tg_toolset *set,
-                                       struct tg_error *err) must_check non_null(1, 2, 3);
-enum tg_class tg_toolset_from_responses(const struct tg_convert *context,
-                                        const struct tg_json *request, struct tg_toolset *set,
-                                        struct tg_error *err) must_check non_null(1, 2, 3);
-void tg_toolset_to_responses(const struct tg_convert *context, const struct tg_toolset *set,
-                             struct tg_json *request) non_null(1, 2, 3);
-void tg_toolset_to_chat(const struct tg_convert *context, const struct tg_toolset *set,
-                        struct tg_json *request) non_null(1, 2, 3);
-void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_toolset *set,
-                            struct tg_json *request) non_null(1, 2, 3);
-struct tg_tool_form *tg_toolset_add(const struct tg_convert *context, struct tg_toolset *set,
-                                    struct tg_span name) must_check non_null(1, 2);
-void tg_toolset_add_builtin(const struct tg_convert *context, struct tg_toolset *set,
-                            const struct tg_json *tool) non_null(1, 2, 3);
-void tg_toolset_add_name(const struct tg_convert *context, struct tg_toolset *set,
-                         struct tg_span name) non_null(1, 2);
-/* Is the tool one of those that may be used? */
-bool tg_toolset_allows(const struct tg_toolset *set, const struct tg_tool_form *tool) must_check
-    non_null(1, 2);
 
 #endif

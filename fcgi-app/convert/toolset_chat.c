@@ -1,6 +1,6 @@
 /* Tools in the words of Chat. */
 #include "fcgi-app/convert/hub.h"
-#include "fcgi-app/convert/toolset.h"
+#include "fcgi-app/convert/toolset_forms.h"
 
 #include <string.h>
 
@@ -226,7 +226,7 @@ static void write_choice(const struct tg_toolset *set, struct tg_json *request)
 static void write_builtin(const struct tg_convert *context, const struct tg_tool_builtin *builtin,
                           struct tg_json *request)
 {
-    if (strncmp(builtin->type, "web_search", 10) == 0 &&
+    if (tg_tool_family_of(builtin->type) == TG_FAMILY_WEB_SEARCH &&
         strstr(context->upstream_model, "search") != NULL) {
         tg_json_set(request, "web_search_options", tg_json_new_object());
         tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", "tools",

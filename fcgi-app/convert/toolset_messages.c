@@ -1,7 +1,7 @@
 /* Tools in the words of Messages. */
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/model_facts.h"
-#include "fcgi-app/convert/toolset.h"
+#include "fcgi-app/convert/toolset_forms.h"
 
 #include <string.h>
 
@@ -228,31 +228,37 @@ static void write_choice(const struct tg_convert *context, const struct tg_tools
     tg_json_set(request, "tool_choice", choice);
 }
 
-/* <options>: of the client's own search tool; <path>: where it stood. */
-static void write_web_search(const struct tg_convert *context, const struct tg_json *options,
-                             const char *path, struct tg_json *tools)
+/* A tool that Anthropic runs, for one of another provider that does the same; <options>: the
+ * client's, <path>: where it stood. */
+static void write_builtin(const struct tg_convert *context, const char *type,
+                          const struct tg_json *options, const char *path, struct tg_json *tools)
 {
-    struct tg_json *tool = tg_json_new_object();
+    static const struct {
+        enum tg_tool_family family;
+        const char *type, *name;
+    } own[] = {
+        {TG_FAMILY_WEB_SEARCH, "web_search_20250305", "web_search"},
+        {TG_FAMILY_WEB_FETCH, "web_fetch_20250910", "web_fetch"},
+        {TG_FAMILY_CODE, "code_execution_20250825", "code_execution"},
+    };
     const struct tg_json *filters;
+    struct tg_json *tool;
 
-    tg_json_set_str(tool, "type", "web_search_20250305");
-    tg_json_set_str(tool, "name", "web_search");
-    if (tg_json_get_object(options, "filters", &filters) == TG_JSON_GOT)
-        tg_json_set_copy(tool, "allowed_domains", filters, "allowed_domains");
-    if (context->client == TG_PROTOCOL_RESPONSES)
-        tg_json_set_copy(tool, "user_location", options, "user_location");
-    tg_json_push(tools, tool);
-    tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", path, "");
-}
-
-static void write_builtin(const struct tg_convert *context, const struct tg_tool_builtin *builtin,
-                          struct tg_json *tools)
-{
-    if (context->client == TG_PROTOCOL_RESPONSES && strncmp(builtin->type, "web_search", 10) == 0)
-        write_web_search(context, builtin->options, "tools", tools);
-    else
-        tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", "tools",
-                    builtin->type);
+    for (size_t i = 0; i < TG_COUNT_OF(own); i++) {
+        if (own[i].family != tg_tool_family_of(type))
+            continue;
+        tool = tg_json_new_object();
+        tg_json_set_str(tool, "type", own[i].type);
+        tg_json_set_str(tool, "name", own[i].name);
+        if (tg_json_get_object(options, "filters", &filters) == TG_JSON_GOT)
+            tg_json_set_copy(tool, "allowed_domains", filters, "allowed_domains");
+        if (context->client == TG_PROTOCOL_RESPONSES)
+            tg_json_set_copy(tool, "user_location", options, "user_location");
+        tg_json_push(tools, tool);
+        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "TOOL_BUILTIN_MAPPED", path, type);
+        return;
+    }
+    tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "TOOL_BUILTIN_UNSUPPORTED", path, type);
 }
 
 void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_toolset *set,
@@ -268,9 +274,9 @@ void tg_toolset_to_messages(const struct tg_convert *context, const struct tg_to
                         "tool_choice", "tools outside the subset are left out");
     }
     for (size_t i = 0; i < set->builtin_count; i++)
-        write_builtin(context, &set->builtins[i], tools);
+        write_builtin(context, set->builtins[i].type, set->builtins[i].options, "tools", tools);
     if (set->web_search != NULL)
-        write_web_search(context, set->web_search, "web_search_options", tools);
+        write_builtin(context, "web_search", set->web_search, "web_search_options", tools);
     if (tg_json_array_len(tools) == 0) {
         tg_json_free(tools);
         return;

@@ -1,6 +1,6 @@
 /* Tools in the words of Responses: flat, without an inner "function". */
 #include "fcgi-app/convert/hub.h"
-#include "fcgi-app/convert/toolset.h"
+#include "fcgi-app/convert/toolset_forms.h"
 
 #include <string.h>
 

@@ -95,6 +95,8 @@ int64_t tg_prompt_gemini(const struct tg_encoders *encoders, const struct tg_jso
     const struct tg_json *system;
     struct tg_prompt prompt;
 
+    /* countTokens takes a whole request in a member of its own. */
+    (void)object(body, "generateContentRequest", "generate_content_request", &body);
     tg_prompt_begin(&prompt, encoders, model);
     if (object(body, "systemInstruction", "system_instruction", &system))
         add_spoken(&prompt, system, system_role);

@@ -1,5 +1,6 @@
 /* The body of a call: the client's own with another model name, or a converted one. */
 #include "common/base/clock.h"
+#include "fcgi-app/convert/gemini_to_chat.h"
 #include "fcgi-app/convert/model_facts.h"
 #include "fcgi-app/convert/toolset.h"
 #include "fcgi-app/provider/provider.h"
@@ -32,6 +33,18 @@ static enum tg_class splice(const struct tg_provider_input *input, struct tg_pro
     if (class != TG_OK)
         err->flags |= TG_ERROR_NO_RETRY;
     return class;
+}
+
+/* The model of a Gemini request is in its path: the body goes as it came. */
+static enum tg_class pass(const struct tg_provider_input *input, struct tg_provider_call *ret)
+{
+    struct tg_span *span = tg_arena_calloc(input->arena, 1, sizeof *span);
+
+    *span = input->body;
+    ret->body = (struct tg_pieces){.spans = span, .count = 1, .len = span->len};
+    if (strcmp(ret->upstream_model, input->client_model) != 0)
+        ret->rename_to = input->model;
+    return TG_OK;
 }
 
 static const char *random_core(struct tg_arena *arena)
@@ -69,6 +82,8 @@ static struct tg_convert *context_of(const struct tg_provider_input *input,
         .include_usage = input->wants_usage,
         .include_thoughts = true,
     };
+    if (input->client == TG_PROTOCOL_GEMINI)
+        tg_gemini_wishes(input->json, context);
     return context;
 }
 
@@ -125,7 +140,9 @@ enum tg_class tg_provider_prepare_body(const struct tg_provider *provider,
         err->flags = TG_ERROR_CHANNEL;
         return err->class;
     }
-    return ret->route->step_count == 0 ? splice(input, ret, err) : convert(input, ret, err);
+    if (ret->route->step_count > 0)
+        return convert(input, ret, err);
+    return ret->protocol == TG_PROTOCOL_GEMINI ? pass(input, ret) : splice(input, ret, err);
 }
 
 void tg_provider_call_done(struct tg_provider_call *call)

@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const struct tg_provider *const providers[] = {
-    &tg_provider_openai, &tg_provider_openai_responses, &tg_provider_anthropic};
+    &tg_provider_openai, &tg_provider_openai_responses, &tg_provider_anthropic,
+    &tg_provider_gemini};
 
 const struct tg_provider *tg_provider_find(const char *name)
 {

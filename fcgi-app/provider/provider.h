@@ -55,7 +55,7 @@ struct tg_provider {
                              struct tg_error *err);
 };
 
-extern const struct tg_provider tg_provider_openai, tg_provider_anthropic;
+extern const struct tg_provider tg_provider_openai, tg_provider_anthropic, tg_provider_gemini;
 extern const struct tg_provider tg_provider_openai_responses;
 
 /* NULL: unknown name. */

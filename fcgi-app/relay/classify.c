@@ -91,12 +91,16 @@ void tg_classify_inside(struct tg_error *error)
 void tg_classify_status(int status, struct tg_span body, const struct tg_retry_hints *hints,
                         int64_t now_unix_us, struct tg_error *ret)
 {
+    int64_t google_s;
+
     if (status < 400) /* a redirect is not followed, and its page is about somewhere else */
         body.len = 0;
     tg_error_body_read(status, body, ret);
     ret->status = status; /* a whole answer's own status stands */
     tg_classify_inside(ret);
     ret->retry_after_ms = tg_retry_after_ms(hints, now_unix_us);
+    if (ret->retry_after_ms == 0 && tg_google_retry_delay(body, &google_s))
+        ret->retry_after_ms = TG_MIN(TG_MAX(google_s, 0) * 1000, RETRY_AFTER_MOST_MS);
     if (hints->should_retry != NULL && strcasecmp(hints->should_retry, "false") == 0)
         ret->flags |= TG_ERROR_NEXT_CHANNEL;
 }

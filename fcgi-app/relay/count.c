@@ -13,13 +13,19 @@
 
 enum { COUNT_LIMIT_US = 30000000, ANSWER_MOST = 64 * 1024 };
 
+/* What the client's protocol calls the number. */
+static const char *count_key(const struct tg_request *req)
+{
+    return req->endpoint->protocol == TG_PROTOCOL_GEMINI ? "totalTokens" : "input_tokens";
+}
+
 /* True: the request is answered, or refused for what it says. */
 static bool settle(struct tg_request *req, struct tg_ask *ask)
 {
     struct tg_span body = {tg_buf_text(&ask->body), ask->body.len};
     struct tg_json_place place;
 
-    if (ask->error.class == TG_OK && tg_json_find(body.ptr, body.len, "input_tokens", &place)) {
+    if (ask->error.class == TG_OK && tg_json_find(body.ptr, body.len, count_key(req), &place)) {
         tg_reply_set_json(req, 200, body.ptr, body.len);
         return true;
     }
@@ -101,7 +107,7 @@ void tg_answer_count(struct tg_request *req)
     tg_json_begin_object(&json);
     if (req->endpoint->protocol == TG_PROTOCOL_RESPONSES)
         tg_json_put_str(&json, "object", "response.input_tokens");
-    tg_json_put_int(&json, "input_tokens", tg_estimate_prompt(req));
+    tg_json_put_int(&json, count_key(req), tg_estimate_prompt(req));
     tg_json_end_object(&json);
     req->estimated = true;
     tg_reply_set_json(req, 200, body.data, body.len);

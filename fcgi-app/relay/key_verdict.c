@@ -197,6 +197,15 @@ static struct google_details read_details(struct tg_span body)
     return ret;
 }
 
+bool tg_google_retry_delay(struct tg_span body, int64_t *ret_s)
+{
+    const struct google_details details = read_details(body);
+
+    if (details.has_delay)
+        *ret_s = details.delay_s;
+    return details.has_delay;
+}
+
 /* The latest reset of what has nothing left; of a count that is not said nothing is known. */
 static bool wait_in_limits(const struct tg_key_evidence *evidence, int64_t *ret_s)
 {

@@ -50,6 +50,9 @@ struct tg_key_verdict {
     const char *reason; /* a word */
 };
 
+/* The wait that Google asks for in its body (RetryInfo), in seconds. False: none. */
+bool tg_google_retry_delay(struct tg_span body, int64_t *ret_s) must_check non_null(2);
+
 struct tg_key_verdict tg_key_judge(const struct tg_key_evidence *evidence) must_check non_null(1);
 
 /* Code, type or message says that the account has no money or its plan is used up ... */

@@ -42,10 +42,22 @@ static void write_messages(struct tg_json_writer *json)
     tg_json_put_int(json, "max_tokens", TOKENS_MOST);
 }
 
+static void write_gemini(struct tg_buf *out)
+{
+    tg_buf_printf(out,
+                  "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"hi\"}]}],"
+                  "\"generationConfig\":{\"maxOutputTokens\":%d}}",
+                  TOKENS_MOST);
+}
+
 static void write_body(struct tg_buf *out, const struct probe *probe)
 {
     struct tg_json_writer json;
 
+    if (probe->provider->protocol == TG_PROTOCOL_GEMINI) {
+        write_gemini(out);
+        return;
+    }
     tg_json_writer_init(&json, out);
     tg_json_begin_object(&json);
     tg_json_put_str(&json, "model", probe->model);

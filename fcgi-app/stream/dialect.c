@@ -1,5 +1,6 @@
 #include "fcgi-app/stream/dialect.h"
 
+#include "fcgi-app/convert/gemini_event.h"
 #include "fcgi-app/convert/messages_event.h"
 #include "fcgi-app/convert/responses_event.h"
 #include "fcgi-app/convert/splice.h"
@@ -89,6 +90,72 @@ static void chat_frame_tree(const struct tg_json *event, struct tg_buf *out)
     tg_buf_str(out, "\n\n");
 }
 
+/* --- Gemini: nothing but data lines, or the elements of an array ---------------------------- */
+
+static enum tg_chat_part gemini_part(const struct tg_sse_event *event,
+                                     const struct tg_chat_event *read)
+{
+    if (event->data.len == 0)
+        return TG_CHAT_PART_EMPTY;
+    if (read->malformed)
+        return TG_CHAT_PART_INVALID;
+    if (read->has_error)
+        return TG_CHAT_PART_ERROR;
+    return read->content != 0 ? TG_CHAT_PART_CONTENT : TG_CHAT_PART_PREAMBLE;
+}
+
+static void put_renamed(struct tg_span data, const char *rename_to, struct tg_buf *out)
+{
+    if (rename_to == NULL)
+        tg_buf_add(out, data.ptr, data.len);
+    else
+        tg_gemini_event_rename(data, rename_to, out);
+}
+
+static void gemini_frame(const struct tg_sse_event *event, const char *rename_to,
+                         struct tg_buf *out)
+{
+    size_t at;
+
+    tg_buf_str(out, "data: ");
+    at = out->len;
+    put_renamed(event->data, rename_to, out);
+    /* Line ends of a JSON text are blanks between its values; clients read line by line. */
+    for (; at < out->len; at++)
+        if (out->data[at] == '\n')
+            out->data[at] = ' ';
+    tg_buf_str(out, "\n\n");
+}
+
+/* What begins with a comma is one more element (reply.c begins and ends the array). */
+static void array_frame(const struct tg_sse_event *event, const char *rename_to,
+                        struct tg_buf *out)
+{
+    tg_buf_char(out, ',');
+    put_renamed(event->data, rename_to, out);
+    tg_buf_char(out, '\n');
+}
+
+static void array_frame_tree(const struct tg_json *event, struct tg_buf *out)
+{
+    tg_buf_char(out, ',');
+    tg_json_print(event, out);
+    tg_buf_char(out, '\n');
+}
+
+static const struct tg_dialect gemini_array = {
+    .protocol = TG_PROTOCOL_GEMINI,
+    .figures = TG_FIGURES_GEMINI,
+    .sums_up = true,
+    .read_event = tg_gemini_event_read,
+    .read_answer = tg_gemini_event_read,
+    .part = gemini_part,
+    .frame = array_frame,
+    .rename_answer = tg_gemini_event_rename,
+    .frame_tree = array_frame_tree,
+    .last = {"", 0},
+};
+
 static const struct tg_dialect dialects[] = {
     {
         .protocol = TG_PROTOCOL_CHAT,
@@ -124,6 +191,18 @@ static const struct tg_dialect dialects[] = {
         .frame_tree = named_frame_tree,
         .last = {"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", 51},
     },
+    {
+        .protocol = TG_PROTOCOL_GEMINI,
+        .figures = TG_FIGURES_GEMINI,
+        .sums_up = true,
+        .read_event = tg_gemini_event_read,
+        .read_answer = tg_gemini_event_read,
+        .part = gemini_part,
+        .frame = gemini_frame,
+        .rename_answer = tg_gemini_event_rename,
+        .frame_tree = chat_frame_tree,
+        .last = {"", 0},
+    },
 };
 
 const struct tg_dialect *tg_dialect_of(enum tg_protocol protocol)
@@ -132,4 +211,9 @@ const struct tg_dialect *tg_dialect_of(enum tg_protocol protocol)
         if (dialects[i].protocol == protocol)
             return &dialects[i];
     return NULL;
+}
+
+const struct tg_dialect *tg_dialect_as(enum tg_protocol protocol, bool array)
+{
+    return protocol == TG_PROTOCOL_GEMINI && array ? &gemini_array : tg_dialect_of(protocol);
 }

@@ -31,5 +31,7 @@ struct tg_dialect {
 
 /* NULL: not built yet. */
 const struct tg_dialect *tg_dialect_of(enum tg_protocol protocol);
+/* The same for a stream that may be a JSON array: Gemini's without "alt=sse". */
+const struct tg_dialect *tg_dialect_as(enum tg_protocol protocol, bool array);
 
 #endif

@@ -11,7 +11,7 @@
 void tg_failure_shown(const struct tg_error *error, const char *request_id, int attempts,
                       struct tg_error *ret)
 {
-    const struct tg_error_scene scene = {TG_PROTOCOL_RESPONSES, request_id, attempts};
+    const struct tg_error_scene scene = {TG_PROTOCOL_RESPONSES, request_id, attempts, false};
     struct tg_error_view view;
 
     tg_error_view(error, &scene, &view);

@@ -309,8 +309,8 @@ void tg_transfer_run(struct tg_transfer *transfer)
 {
     const struct tg_conf *conf = tg_worker_settings(transfer->req->worker)->conf;
     const struct tg_stream_conf stream_conf = {
-        .upstream = tg_dialect_of(transfer->call->protocol),
-        .spoken = tg_dialect_of(transfer->req->endpoint->protocol),
+        .upstream = tg_dialect_as(transfer->call->protocol, transfer->req->array),
+        .spoken = tg_dialect_as(transfer->req->endpoint->protocol, transfer->req->array),
         .route = transfer->call->route,
         .convert = transfer->call->convert,
         .encoders = transfer->req->worker->encoders,

@@ -42,7 +42,8 @@ def node_work() -> Path:
     for file in source.iterdir():
         shutil.copyfile(file, work / file.name)
     modules = work / "node_modules"
-    if not (modules / "openai").exists() or not (modules / "@anthropic-ai" / "sdk").exists():
+    wanted = ("openai", "@anthropic-ai/sdk", "@google/genai")
+    if not all((modules / name).exists() for name in wanted):
         npm = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
         done = subprocess.run(npm, cwd=work, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Random upstream streams of Chat and Messages: legal ones, and the odd ones that servers send."""
+"""Random upstream streams of every protocol: legal ones, and the odd ones that servers send."""
 
 from __future__ import annotations
 
@@ -172,3 +172,69 @@ def messages(rng: random.Random) -> list[Event]:
     usage = {"output_tokens": rng.randint(0, 99), "cache_read_input_tokens": rng.choice([None, 3])}
     events.append({"type": "message_delta", "delta": stop, "usage": usage})
     return [*events, {"type": "message_stop"}]
+
+
+# --- Gemini ---------------------------------------------------------------------------------------
+
+REASONS = ["STOP", "STOP", "MAX_TOKENS", "SAFETY", "OTHER", "MALFORMED_FUNCTION_CALL", "X_NEW"]
+
+
+def signature(rng: random.Random) -> Event:
+    return {"thoughtSignature": rng.choice(["U0lH", "c2lnLTE="])} if rng.random() < 0.3 else {}
+
+
+def part(rng: random.Random) -> Event:
+    kind = rng.random()
+    if kind < 0.45:
+        return {"text": rng.choice(TEXTS), **signature(rng)}
+    if kind < 0.65:
+        return {"text": rng.choice(TEXTS), "thought": True, **signature(rng)}
+    if kind < 0.9:
+        call: Event = {"name": rng.choice(["a", "b_c"])}
+        if rng.random() < 0.7:
+            call["id"] = f"call_{rng.randint(0, 9999)}"
+        if rng.random() < 0.8:
+            call["args"] = rng.choice([{}, {"q": 1}, {"q": [None, {"k": "}{"}]}, {"ä": '"'}])
+        return {"functionCall": call, **signature(rng)}
+    return rng.choice(
+        [
+            {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
+            {"executableCode": {"language": "PYTHON", "code": "1"}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
+        ]
+    )
+
+
+def metadata(rng: random.Random) -> Event:
+    prompt, tool = rng.randint(0, 50), rng.choice([0, 3])
+    made = {"promptTokenCount": prompt, "candidatesTokenCount": rng.randint(0, 9)}
+    made |= {"toolUsePromptTokenCount": tool} if tool else {}
+    made |= {"cachedContentTokenCount": rng.randint(0, prompt)} if rng.random() < 0.3 else {}
+    made |= {"thoughtsTokenCount": rng.randint(0, 30)} if rng.random() < 0.4 else {}
+    return made
+
+
+def gemini(rng: random.Random) -> list[Event]:
+    head = {"modelVersion": "gemini-r", "responseId": "gr"}
+    if rng.random() < 0.05:
+        feedback = {"promptFeedback": {"blockReason": rng.choice(["SAFETY", "OTHER"])}}
+        return [{**feedback, "usageMetadata": metadata(rng), **head}]
+    events: list[Event] = []
+    count = 2 if rng.random() < 0.1 else 1
+    for _ in range(rng.randint(1, 6)):
+        parts = [part(rng) for _ in range(rng.randint(0, 3))]
+        candidate: Event = {"content": {"role": "model", "parts": parts}}
+        index = rng.randrange(count)
+        if index or rng.random() < 0.7:
+            candidate["index"] = index
+        events.append({"candidates": [candidate], **head})
+        if rng.random() < 0.3:
+            events[-1]["usageMetadata"] = metadata(rng)
+    for index in range(count):
+        last: Event = {"finishReason": rng.choice(REASONS), "index": index}
+        if rng.random() < 0.5:
+            last["content"] = {"role": "model", "parts": [{"text": "", **signature(rng)}]}
+        events.append({"candidates": [last], "usageMetadata": metadata(rng), **head})
+    if rng.random() < 0.02:
+        events.append({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}})
+    return events

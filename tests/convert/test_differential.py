@@ -24,8 +24,14 @@ MAKERS = {
     "chat": streams.chat,
     "messages": streams.messages,
     "responses": streams_responses.responses,
+    "gemini": streams.gemini,
 }
-WAYS = [(client, upstream) for client in MAKERS for upstream in MAKERS if client != upstream]
+WAYS = [
+    (client, upstream)
+    for client in MAKERS
+    for upstream in MAKERS
+    if client != upstream and {client, upstream} != {"gemini", "responses"}
+]
 
 
 def random_cases(seed: int) -> list[tool.Case]:

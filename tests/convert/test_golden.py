@@ -44,6 +44,10 @@ def is_terminal(event: tool.Case) -> bool:
     """The event from which on an end of the stream is an end of the answer."""
     if event.get("type") in {"message_delta", "response.completed", "response.incomplete"}:
         return True
+    if event.get("promptFeedback"):
+        return True
+    if any(candidate.get("finishReason") for candidate in event.get("candidates", [])):
+        return True
     return any(choice.get("finish_reason") for choice in event.get("choices", []))
 
 

@@ -36,9 +36,11 @@ def one(case: Case) -> Case:
     return convert([case])[0]
 
 
-def request(client: str, upstream: str, body: Case, model: str = "unknown") -> Case:
+def request(
+    client: str, upstream: str, body: Case, model: str = "unknown", stream: bool = False
+) -> Case:
     return one({"do": "request", "client": client, "upstream": upstream, "model": model,
-                "body": body})  # fmt: skip
+                "stream": stream, "body": body})  # fmt: skip
 
 
 def answer(client: str, upstream: str, body: Case) -> Case:
@@ -64,6 +66,10 @@ def plain_events(output: list[Any]) -> tuple[list[Case], str]:
     for event in output:
         if event == "[DONE]":
             end = "done"
+        elif "data" in event and "event" not in event:  # Gemini's have no name and no marker
+            end = "error" if "error" in event["data"] else "done"
+            if end == "done":
+                events.append(event["data"])
         elif "event" in event and event["event"] == "error":
             end = "error"
         elif "event" in event:
@@ -77,7 +83,7 @@ def plain_events(output: list[Any]) -> tuple[list[Case], str]:
 
 
 def plain_input(events: list[Any]) -> list[Case]:
-    return [event["data"] if "event" in event else event for event in events if event != "[DONE]"]
+    return [event["data"] if "data" in event else event for event in events if event != "[DONE]"]
 
 
 def parsed(text: str) -> Any:

@@ -16,6 +16,8 @@ static const struct {
     {TG_PROTOCOL_CHAT, TG_PROTOCOL_MESSAGES},
     {TG_PROTOCOL_RESPONSES, TG_PROTOCOL_CHAT},
     {TG_PROTOCOL_CHAT, TG_PROTOCOL_RESPONSES},
+    {TG_PROTOCOL_GEMINI, TG_PROTOCOL_CHAT},
+    {TG_PROTOCOL_CHAT, TG_PROTOCOL_GEMINI},
 };
 
 static void check_written(const struct tg_json *made)

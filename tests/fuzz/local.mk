@@ -44,6 +44,9 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/convert/chat_answer \
 	tests/fuzz/corpus/convert/chat_request \
 	tests/fuzz/corpus/convert/chat_stream \
+	tests/fuzz/corpus/convert/gemini_answer \
+	tests/fuzz/corpus/convert/gemini_request \
+	tests/fuzz/corpus/convert/gemini_stream \
 	tests/fuzz/corpus/convert/messages_answer \
 	tests/fuzz/corpus/convert/messages_request \
 	tests/fuzz/corpus/convert/messages_stream \

@@ -7,6 +7,8 @@ import time
 from typing import Any
 
 import chat_check
+import gemini
+import gemini_check
 import messages
 import messages_check
 import responses
@@ -24,6 +26,7 @@ from dialect import (
     tool_answer,
 )
 from dialect import usage as make_usage
+from gemini_stream import GeminiPlayer
 from messages_stream import MessagesPlayer
 from responses_stream import ResponsesPlayer
 from scenarios import Behaviour
@@ -33,11 +36,17 @@ from wire import Connection, Request
 
 JSON = "application/json"
 CEILINGS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
-PLAYERS = {"chat": stream.Player, "anthropic": MessagesPlayer, "responses": ResponsesPlayer}
+PLAYERS = {
+    "chat": stream.Player,
+    "anthropic": MessagesPlayer,
+    "responses": ResponsesPlayer,
+    "gemini": GeminiPlayer,
+}
 COUNTERS = {
     "chat": count_prompt,
     "anthropic": messages.count_prompt,
     "responses": responses.count_prompt,
+    "gemini": lambda asked: asked["prompt"],
 }
 
 ERRORS: dict[str, Refusal] = {
@@ -81,10 +90,16 @@ async def provider(state: State, connection: Connection, request: Request) -> No
     try:
         await route(state, sink, request)
     except Refusal as refusal:
-        await refuse(sink, messages.in_shape(refusal) if is_messages(request) else refusal)
+        await refuse(sink, in_shape(request, refusal))
     finally:
         seen.finished_at = time.monotonic()
         await state.notify()
+
+
+def in_shape(request: Request, refusal: Refusal) -> Refusal:
+    if gemini.is_ours(request):
+        return gemini.in_shape(refusal)
+    return messages.in_shape(refusal) if is_messages(request) else refusal
 
 
 async def refuse(sink: Sink, refusal: Refusal) -> None:
@@ -108,7 +123,8 @@ def take_up(
     check_transport(state, request)
     parsed = parse_body(request.body)
     seen = sink.seen
-    seen.model = str(parsed.get("model"))
+    asks_in_path = gemini.is_ours(request)
+    seen.model = gemini.asked(request)[0] if asks_in_path else str(parsed.get("model"))
     behaviour = state.behaviour(seen.model, key)
     behaviour.seen += 1
     seen.scenario = behaviour.scenario
@@ -119,6 +135,9 @@ def take_up(
 async def route(state: State, sink: Sink, request: Request) -> None:
     if is_messages(request):
         await route_messages(state, sink, request)
+        return
+    if gemini.is_ours(request):
+        await route_gemini(state, sink, request)
         return
     key = authorize(state, request)
     if request.path.endswith("/models") and request.method == "GET":
@@ -202,6 +221,25 @@ async def route_messages(state: State, sink: Sink, request: Request) -> None:
     await sink.send(body)
 
 
+async def route_gemini(state: State, sink: Sink, request: Request) -> None:
+    key = gemini.authorize(state, request)
+    model, verb = gemini.asked(request)
+    parsed, behaviour = take_up(state, sink, request, key)
+    if behaviour.recorded:
+        await play_recorded(state, sink, behaviour.recorded)
+        return
+    gemini_check.check_request(parsed, model, verb == "countTokens", state.strict)
+    if verb != "countTokens":
+        await play(state, sink, behaviour, gemini.as_chat(parsed, model, verb))
+        return
+    if behaviour.scenario in ERRORS:
+        raise with_headers(ERRORS[behaviour.scenario], behaviour)
+    whole = parsed.get("generateContentRequest", parsed)
+    body = encode({"totalTokens": gemini.count_prompt(whole)})
+    await sink.start(200, JSON, length=len(body))
+    await sink.send(body)
+
+
 def check_transport(state: State, request: Request) -> None:
     content_type = (request.header("content-type") or "").split(";")[0].strip().lower()
     if content_type != JSON:
@@ -231,7 +269,8 @@ async def play(state: State, sink: Sink, behaviour: Behaviour, parsed: dict[str,
         raise ERRORS["fail"]
     if name == "leaky-error":
         headers = sink.seen.request.header
-        key = headers("x-api-key") or (headers("authorization") or "")[7:]
+        key = headers("x-api-key") or headers("x-goog-api-key")
+        key = key or (headers("authorization") or "")[7:]
         raise Refusal(400, f"Key {key} may not use this model", code="model_not_allowed")
     if name == "redirect":
         headers = [("Location", "http://127.0.0.1:9/elsewhere")]
@@ -266,6 +305,8 @@ def make_answer(seen: Seen, behaviour: Behaviour, parsed: dict[str, Any]) -> Ans
         answer.wire = "anthropic"
     elif is_responses(seen.request):
         answer.wire = "responses"
+    elif gemini.is_ours(seen.request):
+        answer.wire = "gemini"
     if behaviour.scenario == "agent":
         agent_answer(parsed, answer, behaviour.text or "[{}]")
     elif behaviour.text is not None:
@@ -302,6 +343,8 @@ def whole_body(answer: Answer, used: dict[str, Any] | None, parsed: dict[str, An
         return encode(messages.whole(answer, used, json.loads))
     if answer.wire == "responses":
         return encode(responses.whole(answer, parsed, used))
+    if answer.wire == "gemini":
+        return encode(gemini.whole(answer, used))
     return encode(answer.whole(used))
 
 
@@ -318,8 +361,7 @@ async def play_whole(
     if name == "bad-json":
         body = body[: len(body) // 2]
     if name == "error-first":
-        anthropic = answer.wire == "anthropic"
-        used, body = None, encode(MessagesPlayer.ERROR if anthropic else stream.ERROR)
+        used, body = None, encode(PLAYERS[answer.wire].ERROR)
     if name in ("slow-tokens", "close-silent"):
         await sink.connection.pause(behaviour.delay * max(1, len(answer.text.split())))
     headers = list(behaviour.headers)
@@ -366,11 +408,12 @@ async def play_recorded(state: State, sink: Sink, name: str) -> None:
 
 def recorded_usage(exchange: dict[str, Any]) -> dict[str, Any] | None:
     """The last usage object of a recorded answer, wherever it rides."""
+    name = "usageMetadata" if ":" in exchange["path"] else "usage"
     response = exchange["response"]
     if isinstance(response, dict):
-        return response.get("usage")
+        return response.get(name)
     used = None
     for line in response.splitlines():
-        if line.startswith("data:") and '"usage"' in line:
-            used = json.loads(line[5:]).get("usage") or used
+        if line.startswith("data:") and f'"{name}"' in line:
+            used = json.loads(line[5:]).get(name) or used
     return used

@@ -7,7 +7,7 @@
  * and writes one line for it: {"events":[…],"end":"done"} or {"body":…}, with "error" for a
  * failure, and "diagnostics". "tools" (a request of the client) tells a stream or an answer what
  * the request's tools were; "include_usage" and "include_thoughts" are true unless they say
- * false. */
+ * false, "stream" and "several" are false unless they say true. */
 #include "common/base/memory.h"
 #include "common/json/tree.h"
 #include "fcgi-app/convert/hub.h"
@@ -31,10 +31,8 @@ static enum tg_protocol protocol_of(const struct tg_json *line, const char *key)
     exit(2);
 }
 
-static bool flag(const struct tg_json *line, const char *key)
+static bool flag(const struct tg_json *line, const char *key, bool value)
 {
-    bool value = true;
-
     (void)tg_json_get_bool(line, key, &value);
     return value;
 }
@@ -145,8 +143,10 @@ static struct tg_json *run(const struct tg_json *line, struct tg_arena *arena)
                                  .random_core = "AAAAAAAAAAAAAAAAAAAAAAAA",
                                  .now_unix_s = NOW,
                                  .default_max_tokens = DEFAULT_TOKENS,
-                                 .include_usage = flag(line, "include_usage"),
-                                 .include_thoughts = flag(line, "include_thoughts")};
+                                 .stream = flag(line, "stream", false),
+                                 .several = flag(line, "several", false),
+                                 .include_usage = flag(line, "include_usage", true),
+                                 .include_thoughts = flag(line, "include_thoughts", true)};
     const struct tg_route *route = tg_route_find(context.client, context.upstream);
 
     tg_hub_text(line, "model", &model);

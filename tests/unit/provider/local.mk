@@ -1,4 +1,4 @@
-check_PROGRAMS += unit-provider
+check_PROGRAMS += unit-provider unit-provider-gemini
 unit_provider_SOURCES = tests/unit/provider/openai.c
 unit_provider_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_provider_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
@@ -13,3 +13,7 @@ unit_balance_SOURCES = tests/unit/provider/balance.c
 unit_balance_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_balance_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
 TESTS += unit-balance
+unit_provider_gemini_SOURCES = tests/unit/provider/gemini.c
+unit_provider_gemini_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_provider_gemini_LDADD = $(GATEWAY_LIBS) $(CMOCKA_LIBS)
+TESTS += unit-provider unit-provider-gemini
