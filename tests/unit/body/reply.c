@@ -25,7 +25,7 @@ struct told {
 static void expect(const struct tg_error *err, int attempts, const struct told *told)
 {
     for (int i = 0; i < PROTOCOLS; i++) {
-        const struct tg_error_scene scene = {protocols[i], ID, attempts};
+        const struct tg_error_scene scene = {protocols[i], ID, attempts, false};
         struct tg_error_view view;
 
         tg_error_view(err, &scene, &view);
@@ -180,7 +180,7 @@ static void texts_of_stores_and_bugs_stay_inside(void **state)
     (void)state;
     for (size_t i = 0; i < TG_COUNT_OF(classes); i++)
         for (int p = 0; p < PROTOCOLS; p++) {
-            const struct tg_error_scene scene = {protocols[p], ID, 0};
+            const struct tg_error_scene scene = {protocols[p], ID, 0, false};
             struct tg_error_view view;
             struct tg_error err;
             struct tg_buf body;
@@ -230,7 +230,7 @@ static void bodies_and_events_have_each_protocols_form(void **state)
     tg_fail(&err, TG_CLASS_LIMIT, "rpm", "slow \"down\"");
     err.retry_after_ms = 2001;
     for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
-        const struct tg_error_scene scene = {cases[i].protocol, ID, 0};
+        const struct tg_error_scene scene = {cases[i].protocol, ID, 0, false};
         struct tg_error_view view;
         struct tg_buf text;
 
