@@ -255,7 +255,7 @@ static void a_response_fails_after_it_was_created(void **state)
                                  "\"sequence_number\":1,\"response\":{\"id\":\"resp_" ID "\"";
     static const char why[] = "\"status\":\"failed\",\"error\":{\"code\":"
                               "\"rate_limit_exceeded\",\"message\":\"slow\"}";
-    const struct tg_error_scene scene = {TG_PROTOCOL_RESPONSES, ID, 0};
+    const struct tg_error_scene scene = {TG_PROTOCOL_RESPONSES, ID, 0, false};
     struct tg_error_view view;
     struct tg_error err;
     struct tg_buf text;
@@ -291,7 +291,7 @@ static void retrying_is_advised_as_it_helps(void **state)
 
     (void)state;
     for (size_t i = 0; i < TG_COUNT_OF(cases); i++) {
-        const struct tg_error_scene scene = {TG_PROTOCOL_CHAT, ID, cases[i].attempts};
+        const struct tg_error_scene scene = {TG_PROTOCOL_CHAT, ID, cases[i].attempts, false};
         struct tg_error_view view;
         struct tg_error err;
 
