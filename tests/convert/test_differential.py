@@ -30,7 +30,7 @@ WAYS = [
     (client, upstream)
     for client in MAKERS
     for upstream in MAKERS
-    if client != upstream and {client, upstream} != {"gemini", "responses"}
+    if client != upstream
 ]
 
 
