@@ -280,7 +280,7 @@ static size_t read_model(struct walk *walk, const struct tg_json *contents, size
     tg_json_push(walk->messages, message);
     if (tg_json_get_array(message, "tool_calls", &walk->calls) == TG_JSON_GOT)
         walk->answers = tg_arena_calloc(walk->context->arena, tg_json_array_len(walk->calls),
-                                        sizeof *walk->answers);
+                                        sizeof(void *));
     else
         walk->calls = NULL;
     return at;

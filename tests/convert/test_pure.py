@@ -10,7 +10,10 @@ from harness.gateway import build_tree
 
 LIBRARIES = r"libc\.so|libjson-c\.so|ld-linux|lib(a|ub|t)san\.so|libclang_rt"
 # Of libc what works on memory alone. inet_pton reads an address out of a text.
-FUNCTIONS = r"mem\w+|str\w+|snprintf|free|inet_pton|__ctype_b_loc|_*stack_chk_fail|__\w+_chk"
+FUNCTIONS = (
+    r"mem\w+|str\w+|snprintf|free|inet_pton|__ctype_(b|tolower|toupper)_loc|to(lower|upper)"
+    r"|_*stack_chk_fail|__\w+_chk"
+)
 SANITIZERS = r"_?_(asan|ubsan|tsan|odr_asan|sanitizer)\w*\.?|_GLOBAL_OFFSET_TABLE_"
 
 
