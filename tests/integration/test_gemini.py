@@ -1,4 +1,4 @@
-"""Gemini clients on Gemini, chat and Anthropic channels; chat and Messages clients on Gemini's."""
+"""Gemini clients on channels of every protocol; clients of every other one on Gemini's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.gemini import (
     CLAUDE,
     COUNT,
     NATIVE,
+    RESPONSES,
     STREAM,
     Content,
     auth,
@@ -31,7 +32,11 @@ from harness.simclient import KEYS
 from harness.stack import Account, Stack
 
 TEXT = "Hello from the simulator: every word counts."
-ALL = pytest.mark.parametrize("model", [NATIVE, CHAT, CLAUDE], ids=["native", "chat", "messages"])
+ALL = pytest.mark.parametrize(
+    "model",
+    [NATIVE, CHAT, CLAUDE, RESPONSES],
+    ids=["native", "chat", "messages", "responses"],
+)
 FORMS = ("whole", "events", "array")
 CALLED = {"city": "Paris", "unit": "celsius"}
 TOOLS = [
@@ -234,6 +239,31 @@ def test_messages_clients(stack: Stack, account: Account, stream: bool) -> None:
     assert ask(messages=turns, tools=[tool]).text == TEXT
     part = stack.simulator.requests()[-1].json["contents"][1]["parts"][0]
     assert part["thoughtSignature"].startswith("c2ln")
+
+
+def responses_answer(account: Account, stream: bool, **more) -> dict:
+    body = json.dumps({"model": NATIVE, "input": "hi", "stream": stream, **more}).encode()
+    headers = [("Authorization", f"Bearer {account.token}"), ("Content-Type", "application/json")]
+    answer = is_ok(account.post(body, headers, uri="/v1/responses"))
+    if not stream:
+        return answer.json
+    events = [json.loads(data) for data in answer.event_data]
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    assert events[-1]["type"] == "response.completed"
+    return events[-1]["response"]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_responses_clients(stack: Stack, account: Account, stream: bool) -> None:
+    made = responses_answer(account, stream)
+    (message,) = [item for item in made["output"] if item["type"] == "message"]
+    assert (made["status"], made["model"]) == ("completed", NATIVE)
+    assert message["content"][0]["text"] == TEXT
+    tool = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+    stack.simulator.behave(NATIVE, "tools")
+    made = responses_answer(account, stream, tools=[tool])
+    (call,) = [item for item in made["output"] if item["type"] == "function_call"]
+    assert (call["name"], json.loads(call["arguments"])) == ("f", CALLED)
 
 
 # --- errors ----------------------------------------------------------------------------------

@@ -16,23 +16,25 @@ from harness.stack import Account, Stack
 NATIVE = "gemini-3-native"  # behind a Gemini channel
 CHAT = "m-ref"  # behind a chat channel
 CLAUDE = "m-claude-g"  # behind an Anthropic channel
+RESPONSES = "m-responses-g"  # behind a channel that speaks Responses
 GENERATE, STREAM, COUNT = "generateContent", "streamGenerateContent", "countTokens"
 
 _prepared: set[int] = set()
 
 
 def prepare(stack: Stack) -> None:
-    """A Gemini and an Anthropic channel beside the stack's own; once for each stack."""
+    """Channels of the other protocols beside the stack's own; once for each stack."""
     if id(stack) in _prepared:
         return
     _prepared.add(id(stack))
     for name, model, provider in (
         ("google", NATIVE, "gemini"),
         ("claude-g", CLAUDE, "anthropic"),
+        ("responses-g", RESPONSES, "openai-responses"),
     ):
         stack.price(model, M_REF)
         stack.channel(name, [model], "--provider", provider)
-    stack.wait_model(stack.account(), CLAUDE)
+    stack.wait_model(stack.account(), RESPONSES)
     stack.accounts.pop()
 
 
