@@ -88,9 +88,7 @@ suite_fuzz()
     mapfile -t programs < <(fuzz_names | sed 's/^/fuzz-/')
     if has_libfuzzer; then
         libfuzzer=1
-        mkdir -p "$work/fuzz"
-        [ -e "$work/fuzz/Makefile" ] || (cd "$work/fuzz" &&
-            CC=clang tg_run "$log" "$tg_top/configure" --enable-fuzzer) || exit 1
+        CC=clang tg_configure "$work/fuzz" "$log" --enable-fuzzer
         tg_run "$log" make -C "$work/fuzz" -j "$(nproc)" "${programs[@]}"
     else
         build san
