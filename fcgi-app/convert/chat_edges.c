@@ -157,17 +157,24 @@ static void repair_content(struct tg_json *said)
     set_text(said, "reasoning_content", &reasoning);
 }
 
+/* What an upstream sends may be of any type, but only an object can be mended. */
+static bool is_object(const struct tg_json *value)
+{
+    return tg_json_type(value) == TG_JSON_OBJECT;
+}
+
 static void repair_choice(struct source *source, struct tg_json *choice)
 {
     struct choice *state = choice_of(source, tg_hub_int(choice, "index", 0));
     struct tg_json *delta = tg_json_member(choice, "delta"), *calls;
 
-    if (delta == NULL)
+    if (delta == NULL || !is_object(delta))
         tg_json_set(choice, "delta", delta = tg_json_new_object());
     repair_content(delta);
     calls = tg_json_member(delta, "tool_calls");
     for (size_t i = 0; calls != NULL && i < tg_json_array_len(calls); i++)
-        number_call(state, tg_json_element(calls, i));
+        if (is_object(tg_json_element(calls, i)))
+            number_call(state, tg_json_element(calls, i));
     repair_finish(choice, state->count > 0);
 }
 
@@ -191,6 +198,8 @@ static void feed_source(struct tg_hop *hop, const struct tg_json *event, struct 
     struct source *source = (struct source *)hop;
     struct tg_json *copy, *choices;
 
+    if (!is_object(event))
+        return;
     if (read_error(event, &out->error)) {
         out->end = TG_HOP_END_ERROR;
         return;
@@ -200,7 +209,8 @@ static void feed_source(struct tg_hop *hop, const struct tg_json *event, struct 
     if (choices == NULL)
         tg_json_set(copy, "choices", choices = tg_json_new_array());
     for (size_t i = 0; i < tg_json_array_len(choices); i++)
-        repair_choice(source, tg_json_element(choices, i));
+        if (is_object(tg_json_element(choices, i)))
+            repair_choice(source, tg_json_element(choices, i));
     out->event(out->to, copy);
 }
 
@@ -242,6 +252,8 @@ void tg_chat_answer_normalise(struct tg_json *answer)
         struct tg_json *message = tg_json_member(choice, "message");
         struct tg_json *calls = message != NULL ? tg_json_member(message, "tool_calls") : NULL;
 
+        if (!is_object(choice))
+            continue;
         if (message != NULL)
             repair_content(message);
         repair_finish(choice, calls != NULL && tg_json_array_len(calls) > 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -77,3 +78,23 @@ def test_hidden_keys_never_reach_a_client() -> None:
             case["client"], case["upstream"], tool.plain_input(case["input"]), "eof"
         )
         assert '"x_' not in json.dumps(said["events"]), file.stem
+
+
+ODD: list[object] = [
+    1, "x", None, [], {}, {"choices": 1}, {"choices": [1, None, "x", []]},
+    {"choices": [{"delta": "y"}]}, {"choices": [{"delta": {"content": {}, "tool_calls": [1]}}]},
+    {"type": 1}, {"type": "content_block_delta", "delta": 1},
+    {"type": "message_start", "message": 1},
+    {"type": "response.created", "response": 1}, {"type": "response.output_item.done", "item": 1},
+    {"candidates": 1}, {"candidates": [1]}, {"candidates": [{"content": 1}]},
+    {"candidates": [{"content": {"parts": [1, None]}}]}, {"usage": 1}, {"usageMetadata": 1},
+]  # fmt: skip
+
+
+def test_events_of_any_type_end_no_worker() -> None:
+    for client, upstream in itertools.permutations(tool.WORDS.values(), 2):
+        pair = {"client": client, "upstream": upstream}
+        tool.convert(
+            [{"do": "stream", "end": "eof", "events": [odd], **pair} for odd in ODD]
+            + [{"do": "answer", "body": odd, **pair} for odd in ODD if odd is not None]
+        )
