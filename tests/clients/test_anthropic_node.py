@@ -15,7 +15,8 @@ from harness.targets import Target
 TEXT = "Hello from the simulator: every word counts."
 CALLED = {"city": "Paris", "unit": "celsius"}
 WAYS = pytest.mark.parametrize("way", ["whole", "streamed"])
-pytestmark = pytest.mark.parametrize("target", ["simulator", "apache", "nginx"], indirect=True)
+NGINX = pytest.param("nginx", marks=pytest.mark.long)
+pytestmark = pytest.mark.parametrize("target", ["simulator", "apache", NGINX], indirect=True)
 
 
 @pytest.fixture(params=[NATIVE, CHAT], ids=["native", "converted"])

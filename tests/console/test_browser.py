@@ -138,6 +138,7 @@ def test_nothing_that_is_stored_runs(
     person.close()
 
 
+@pytest.mark.ends_quick
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_pages_fit_the_window(

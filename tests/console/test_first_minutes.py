@@ -106,6 +106,7 @@ def make_token(visitor: Visitor, name: str, model: str) -> str:
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
+@pytest.mark.ends_quick
 @pytest.mark.books_differ  # nobody is billed for a channel's test
 def test_the_first_ten_minutes(visitor: Visitor, stack: Stack) -> None:
     number = next(numbers)

@@ -89,6 +89,7 @@ def probing(lanes: Lanes, pool: ThreadPoolExecutor, before: int):
     return None if calls_of_the_first(lanes, before) == 0 else one
 
 
+@pytest.mark.first_quick
 def test_a_failed_probe_doubles_the_rest(stack: Stack, lanes: Lanes) -> None:
     open_it(lanes)
     before = lanes.count()
@@ -104,6 +105,7 @@ def test_a_failed_probe_doubles_the_rest(stack: Stack, lanes: Lanes) -> None:
     assert time.monotonic() - at > 2 * OPEN_S - 1
 
 
+@pytest.mark.first_quick
 @pytest.mark.complains(r"killed|signal 9|worker .* (ended|died)", r"sweep: ")
 def test_a_killed_prober_costs_one_period(stack: Stack, lanes: Lanes) -> None:
     """kill -9 of the worker that holds the probe: nothing stays locked."""

@@ -30,6 +30,8 @@ MARKS = [
     "books_differ(why): provider and users differ here by policy",
     "breaks_http: the simulator is meant to see a cut-off request",
     "long: only with tests/run --long",
+    "ends_quick: of its parameters' combinations only the first and the last without --long",
+    "first_quick: only the first",
 ]
 
 
@@ -45,9 +47,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--long"):
         return
+    combinations: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="only with --long"))
+        combinations.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in combinations.values():
+        last = 1 if group[0].get_closest_marker("first_quick") else len(group)
+        first = 1 if group[0].get_closest_marker("ends_quick") else last
+        for at, item in enumerate(group):
+            if item.get_closest_marker("long") or first <= at < len(group) - 1 or at >= last:
+                item.add_marker(pytest.mark.skip(reason="only with --long"))
 
 
 @pytest.fixture(scope="session")
