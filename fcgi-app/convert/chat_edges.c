@@ -1,7 +1,7 @@
 #include "fcgi-app/convert/chat_edges.h"
+#include "fcgi-app/convert/chat_read.h"
 
 #include "common/base/memory.h"
-#include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/hub.h"
 
 #include <stdlib.h>
@@ -182,14 +182,10 @@ static void repair_choice(struct source *source, struct tg_json *choice)
 static bool read_error(const struct tg_json *event, struct tg_error *ret)
 {
     const struct tg_json *error;
-    struct tg_buf text;
 
     if (tg_json_get(event, "error", &error) != TG_JSON_GOT)
         return false;
-    tg_buf_init(&text, 0);
-    tg_json_print(event, &text);
-    tg_error_body_read(0, (struct tg_span){text.data, text.len}, ret);
-    tg_buf_done(&text);
+    (void)tg_chat_error(event, ret);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* A whole answer of Chat as one of Gemini (PROTOCOLS C1). */
 #include "fcgi-app/convert/chat_to_gemini.h"
-#include "fcgi-app/convert/error_body.h"
+#include "fcgi-app/convert/chat_read.h"
 #include "fcgi-app/convert/gemini_hub.h"
 #include "fcgi-app/convert/gemini_logprobs.h"
 #include "fcgi-app/convert/toolset.h"
@@ -141,17 +141,6 @@ static struct tg_json *candidates_of(const struct tg_convert *context,
     return list;
 }
 
-static enum tg_class fail_with(const struct tg_json *answer, struct tg_error *err)
-{
-    struct tg_buf text;
-
-    tg_buf_init(&text, 0);
-    tg_json_print(answer, &text);
-    tg_error_body_read(0, (struct tg_span){text.data, text.len}, err);
-    tg_buf_done(&text);
-    return err->class;
-}
-
 enum tg_class tg_chat_to_gemini_answer(const struct tg_convert *context,
                                        const struct tg_json *answer, struct tg_json **ret,
                                        struct tg_error *err)
@@ -162,7 +151,7 @@ enum tg_class tg_chat_to_gemini_answer(const struct tg_convert *context,
     struct tg_hub_usage figures;
 
     if (tg_json_get(answer, "error", &error) == TG_JSON_GOT)
-        return fail_with(answer, err);
+        return tg_chat_error(answer, err);
     candidates = candidates_of(context, answer);
     if (tg_json_array_len(candidates) == 0) {
         tg_json_free(candidates);

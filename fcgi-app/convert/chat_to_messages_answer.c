@@ -1,7 +1,7 @@
 /* A whole answer of Chat as one of Messages (PROTOCOLS C1). */
 #include "fcgi-app/convert/citations.h"
+#include "fcgi-app/convert/chat_read.h"
 #include "fcgi-app/convert/envelope.h"
-#include "fcgi-app/convert/error_body.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/toolset.h"
 
@@ -209,30 +209,6 @@ static void set_stop(struct tg_json *made, const struct tg_json *choice,
     tg_stop_set(&facts, made);
 }
 
-static const struct tg_json *first_choice(const struct tg_convert *context,
-                                          const struct tg_json *answer)
-{
-    const struct tg_json *choices;
-
-    if (tg_json_get_array(answer, "choices", &choices) != TG_JSON_GOT ||
-        tg_json_array_len(choices) == 0)
-        return NULL;
-    if (tg_json_array_len(choices) > 1)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "CHOICES_DROPPED", "response", "");
-    return tg_json_array_at(choices, 0);
-}
-
-static enum tg_class fail_with(const struct tg_json *answer, struct tg_error *err)
-{
-    struct tg_buf text;
-
-    tg_buf_init(&text, 0);
-    tg_json_print(answer, &text);
-    tg_error_body_read(0, (struct tg_span){text.data, text.len}, err);
-    tg_buf_done(&text);
-    return err->class;
-}
-
 enum tg_class tg_chat_to_messages_answer(const struct tg_convert *context,
                                          const struct tg_json *answer, struct tg_json **ret,
                                          struct tg_error *err)
@@ -242,8 +218,8 @@ enum tg_class tg_chat_to_messages_answer(const struct tg_convert *context,
     struct tg_json *made;
 
     if (tg_json_get(answer, "error", &error) == TG_JSON_GOT)
-        return fail_with(answer, err);
-    choice = first_choice(context, answer);
+        return tg_chat_error(answer, err);
+    choice = tg_chat_only_choice(context, answer);
     if (choice == NULL || tg_json_get_object(choice, "message", &message) != TG_JSON_GOT)
         return tg_fail(err, TG_CLASS_TRANSPORT, "upstream_invalid",
                        "the answer is no completion: it has no choices");

@@ -1,5 +1,6 @@
 /* A request of Chat as one of Messages: everything but its messages and tools (PROTOCOLS B2). */
 #include "fcgi-app/convert/chat_to_messages_request.h"
+#include "fcgi-app/convert/chat_read.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/model_facts.h"
 #include "fcgi-app/convert/sha256.h"
@@ -322,20 +323,6 @@ static void set_tier(const struct tg_convert *context, const struct tg_json *req
                 "service_tier", "");
 }
 
-static void check_modalities(const struct tg_convert *context, const struct tg_json *request)
-{
-    const struct tg_json *list;
-    struct tg_span word;
-
-    if (tg_json_get_array(request, "modalities", &list) != TG_JSON_GOT)
-        return;
-    for (size_t i = 0; i < tg_json_array_len(list); i++)
-        if (tg_json_string(tg_json_array_at(list, i), &word) && word.len == 5 &&
-            memcmp(word.ptr, "audio", 5) == 0)
-            tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "PARAM_DROPPED", "modalities",
-                        "audio");
-}
-
 static enum tg_class convert_request(const struct tg_convert *context,
                                      const struct tg_json *request, struct tg_json **ret,
                                      struct tg_error *err)
@@ -360,7 +347,7 @@ static enum tg_class convert_request(const struct tg_convert *context,
     set_stop(context, request, made);
     set_user(context, request, made);
     set_tier(context, request, made);
-    check_modalities(context, request);
+    tg_chat_note_audio(context, request);
     tg_chat_to_messages_format(context, request, made);
     tg_json_set_copy(made, "cache_control", request, "cache_control");
     if (tg_json_get_bool(request, "stream", &stream) == TG_JSON_GOT && stream)

@@ -1,5 +1,6 @@
 /* A stream of Chat as events of Messages (PROTOCOLS D2): the message around the blocks. */
 #include "fcgi-app/convert/chat_to_messages.h"
+#include "fcgi-app/convert/chat_read.h"
 
 #include "common/base/memory.h"
 #include "fcgi-app/convert/citations.h"
@@ -79,29 +80,10 @@ static void keep(char **member, char *text)
 }
 
 /* Messages has one answer: only the first choice. */
-static const struct tg_json *first_choice(const struct tg_blocks *state,
-                                          const struct tg_json *chunk)
-{
-    const struct tg_json *choices, *first = NULL;
-
-    if (tg_json_get_array(chunk, "choices", &choices) != TG_JSON_GOT)
-        return NULL;
-    for (size_t i = 0; i < tg_json_array_len(choices); i++) {
-        const struct tg_json *choice = tg_json_array_at(choices, i);
-
-        if (tg_hub_int(choice, "index", 0) == 0)
-            first = first != NULL ? first : choice;
-        else
-            tg_diagnose(state->hop.context->diagnostics, TG_SEVERITY_WARN, "CHOICES_DROPPED",
-                        "response", "");
-    }
-    return first;
-}
-
 static void feed(struct tg_hop *hop, const struct tg_json *chunk, struct tg_hop_out *out)
 {
     struct tg_blocks *state = (struct tg_blocks *)hop;
-    const struct tg_json *choice = first_choice(state, chunk), *delta, *usage;
+    const struct tg_json *choice = tg_chat_chunk_choice(hop->context, chunk), *delta, *usage;
 
     if (tg_json_get_object(chunk, "usage", &usage) == TG_JSON_GOT) {
         tg_json_free(state->usage);

@@ -1,6 +1,6 @@
 /* A whole answer of Chat as one of Responses (PROTOCOLS C1). */
 #include "fcgi-app/convert/envelope.h"
-#include "fcgi-app/convert/error_body.h"
+#include "fcgi-app/convert/chat_read.h"
 #include "fcgi-app/convert/responses.h"
 
 #include <string.h>
@@ -212,30 +212,6 @@ static struct tg_json *output_of(struct making *making, const struct tg_json *ch
 
 /* --- the response --------------------------------------------------------------------------- */
 
-static const struct tg_json *first_choice(const struct tg_convert *context,
-                                          const struct tg_json *answer)
-{
-    const struct tg_json *choices;
-
-    if (tg_json_get_array(answer, "choices", &choices) != TG_JSON_GOT ||
-        tg_json_array_len(choices) == 0)
-        return NULL;
-    if (tg_json_array_len(choices) > 1)
-        tg_diagnose(context->diagnostics, TG_SEVERITY_WARN, "CHOICES_DROPPED", "response", "");
-    return tg_json_array_at(choices, 0);
-}
-
-static enum tg_class fail_with(const struct tg_json *answer, struct tg_error *err)
-{
-    struct tg_buf text;
-
-    tg_buf_init(&text, 0);
-    tg_json_print(answer, &text);
-    tg_error_body_read(0, span_of(&text), err);
-    tg_buf_done(&text);
-    return err->class;
-}
-
 static void set_usage(const struct tg_convert *context, const struct tg_json *answer,
                       struct tg_json *response)
 {
@@ -263,8 +239,8 @@ enum tg_class tg_chat_to_responses_answer(const struct tg_convert *context,
     const char *reason;
 
     if (tg_json_get(answer, "error", &error) == TG_JSON_GOT)
-        return fail_with(answer, err);
-    choice = first_choice(context, answer);
+        return tg_chat_error(answer, err);
+    choice = tg_chat_only_choice(context, answer);
     if (choice == NULL || tg_json_get_object(choice, "message", &message) != TG_JSON_GOT)
         return tg_fail(err, TG_CLASS_TRANSPORT, "upstream_invalid",
                        "the answer is no completion: it has no choices");

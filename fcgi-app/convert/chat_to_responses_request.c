@@ -1,5 +1,6 @@
 /* A request of Chat as one of Responses: everything but its messages and tools (PROTOCOLS B6). */
 #include "fcgi-app/convert/chat_to_responses_request.h"
+#include "fcgi-app/convert/chat_read.h"
 #include "fcgi-app/convert/hub.h"
 #include "fcgi-app/convert/sha256.h"
 
@@ -214,20 +215,6 @@ static void set_state(const struct tg_convert *context, const struct tg_json *re
     tg_hub_set_list(made, "include", include);
 }
 
-static void check_modalities(const struct tg_convert *context, const struct tg_json *request)
-{
-    const struct tg_json *list;
-    struct tg_span word;
-
-    if (tg_json_get_array(request, "modalities", &list) != TG_JSON_GOT)
-        return;
-    for (size_t i = 0; i < tg_json_array_len(list); i++)
-        if (tg_json_string(tg_json_array_at(list, i), &word) && word.len == 5 &&
-            memcmp(word.ptr, "audio", 5) == 0)
-            tg_diagnose(context->diagnostics, TG_SEVERITY_ERROR, "PARAM_DROPPED", "modalities",
-                        "audio");
-}
-
 /* --- the request ---------------------------------------------------------------------------- */
 
 static enum tg_class convert_request(const struct tg_convert *context,
@@ -253,7 +240,7 @@ static enum tg_class convert_request(const struct tg_convert *context,
     set_reasoning(context, request, made);
     set_text(request, made);
     set_state(context, request, made);
-    check_modalities(context, request);
+    tg_chat_note_audio(context, request);
     if (tg_json_get_bool(request, "stream", &stream) == TG_JSON_GOT && stream)
         tg_json_set_bool(made, "stream", true);
     *ret = made;

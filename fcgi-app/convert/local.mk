@@ -19,6 +19,7 @@ libconvert_a_SOURCES = \
 	fcgi-app/convert/envelope.c fcgi-app/convert/envelope.h \
 	fcgi-app/convert/balance.c fcgi-app/convert/balance.h \
 	fcgi-app/convert/chat_edges.c fcgi-app/convert/chat_edges.h \
+	fcgi-app/convert/chat_read.c fcgi-app/convert/chat_read.h \
 	fcgi-app/convert/messages_to_chat_stream.c \
 	fcgi-app/convert/chat_to_messages.h \
 	fcgi-app/convert/chat_to_messages_stream.c \

@@ -43,34 +43,33 @@ static void put_frame(struct tg_span data, struct tg_buf *out)
     tg_chat_put_data(data, out);
 }
 
-static void messages_frame(const struct tg_sse_event *event, const char *rename_to,
-                           struct tg_buf *out)
+typedef void rename_fn(struct tg_span data, const char *to, struct tg_buf *out);
+
+static void named_frame(struct tg_span data, rename_fn *rename, const char *rename_to,
+                        struct tg_buf *out)
 {
     struct tg_buf renamed;
 
     if (rename_to == NULL) {
-        put_frame(event->data, out);
+        put_frame(data, out);
         return;
     }
     tg_buf_init(&renamed, 0);
-    tg_messages_event_rename(event->data, rename_to, &renamed);
+    rename(data, rename_to, &renamed);
     put_frame((struct tg_span){tg_buf_text(&renamed), renamed.len}, out);
     tg_buf_done(&renamed);
+}
+
+static void messages_frame(const struct tg_sse_event *event, const char *rename_to,
+                           struct tg_buf *out)
+{
+    named_frame(event->data, tg_messages_event_rename, rename_to, out);
 }
 
 static void responses_frame(const struct tg_sse_event *event, const char *rename_to,
                             struct tg_buf *out)
 {
-    struct tg_buf renamed;
-
-    if (rename_to == NULL) {
-        put_frame(event->data, out);
-        return;
-    }
-    tg_buf_init(&renamed, 0);
-    tg_responses_event_rename(event->data, rename_to, &renamed);
-    put_frame((struct tg_span){tg_buf_text(&renamed), renamed.len}, out);
-    tg_buf_done(&renamed);
+    named_frame(event->data, tg_responses_event_rename, rename_to, out);
 }
 
 static void named_frame_tree(const struct tg_json *event, struct tg_buf *out)
