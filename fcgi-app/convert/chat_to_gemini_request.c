@@ -9,10 +9,7 @@
 enum { STOPS_MOST = 5, CANDIDATES_MOST = 8, PRO_BUDGET_LEAST = 128, THINKING_ROOM = 1024 };
 
 /* What Gemini has no word for. A value that asks for nothing (null, false, "", {}) is no loss. */
-static const struct {
-    const char *key, *code;
-    enum tg_severity severity;
-} lost[] = {
+static const struct tg_lost_key lost[] = {
     {"logit_bias", "PARAM_DROPPED", TG_SEVERITY_WARN},
     {"moderation", "PARAM_DROPPED", TG_SEVERITY_WARN},
     {"audio", "PARAM_DROPPED", TG_SEVERITY_ERROR},
@@ -42,21 +39,15 @@ static bool asks_nothing(const struct tg_json *value)
     return tg_json_type(value) == TG_JSON_NULL || tg_json_type(value) == TG_JSON_FALSE;
 }
 
+static const struct tg_known_keys told = {lost, TG_COUNT_OF(lost), known, TG_COUNT_OF(known)};
+
 static bool note_lost(void *opaque, const char *key, const struct tg_json *value)
 {
     const struct tg_convert *context = opaque;
 
     if (strncmp(key, "x_", 2) == 0 || asks_nothing(value))
         return true;
-    for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
-        if (strcmp(lost[i].key, key) == 0) {
-            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "");
-            return true;
-        }
-    for (size_t i = 0; i < TG_COUNT_OF(known); i++)
-        if (strcmp(known[i], key) == 0)
-            return true;
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
+    tg_diagnose_key(context->diagnostics, &told, key);
     return true;
 }
 

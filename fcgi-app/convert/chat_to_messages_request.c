@@ -11,10 +11,7 @@ enum { USER_MOST = 256, BUDGET_LEAST = 1024, ANSWER_RESERVE = 4096 };
 
 /* What Messages has no word for. A value that asks for nothing (null, false, 0, 1 answer) is no
  * loss. */
-static const struct {
-    const char *key, *code;
-    enum tg_severity severity;
-} lost[] = {
+static const struct tg_lost_key lost[] = {
     {"n", "N_UNSUPPORTED", TG_SEVERITY_ERROR},
     {"logprobs", "LOGPROBS_DROPPED", TG_SEVERITY_WARN},
     {"top_logprobs", "LOGPROBS_DROPPED", TG_SEVERITY_WARN},
@@ -56,21 +53,15 @@ static bool asks_nothing(const char *key, const struct tg_json *value)
     }
 }
 
+static const struct tg_known_keys told = {lost, TG_COUNT_OF(lost), known, TG_COUNT_OF(known)};
+
 static bool note_lost(void *opaque, const char *key, const struct tg_json *value)
 {
     const struct tg_convert *context = opaque;
 
     if (strncmp(key, "x_", 2) == 0 || asks_nothing(key, value))
         return true;
-    for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
-        if (strcmp(lost[i].key, key) == 0) {
-            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "");
-            return true;
-        }
-    for (size_t i = 0; i < TG_COUNT_OF(known); i++)
-        if (strcmp(known[i], key) == 0)
-            return true;
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
+    tg_diagnose_key(context->diagnostics, &told, key);
     return true;
 }
 

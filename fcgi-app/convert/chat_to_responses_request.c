@@ -10,10 +10,7 @@ enum { TOKENS_LEAST = 16, USER_MOST = 64 };
 
 /* What Responses has no word for. A value that asks for nothing (null, false, 0, 1 answer) is no
  * loss. */
-static const struct {
-    const char *key, *code;
-    enum tg_severity severity;
-} lost[] = {
+static const struct tg_lost_key lost[] = {
     {"stop", "STOP_UNSUPPORTED", TG_SEVERITY_WARN},
     {"n", "N_UNSUPPORTED", TG_SEVERITY_ERROR},
     {"seed", "PARAM_DROPPED", TG_SEVERITY_INFO},
@@ -65,6 +62,8 @@ static bool asks_nothing(const char *key, const struct tg_json *value)
     }
 }
 
+static const struct tg_known_keys told = {lost, TG_COUNT_OF(lost), known, TG_COUNT_OF(known)};
+
 static bool note_lost(void *opaque, const char *key, const struct tg_json *value)
 {
     const struct tg_convert *context = opaque;
@@ -76,13 +75,9 @@ static bool note_lost(void *opaque, const char *key, const struct tg_json *value
     }
     if (asks_nothing(key, value))
         return true;
-    for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
-        if (strcmp(lost[i].key, key) == 0) {
-            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "");
-            return true;
-        }
-    if (!is_in(known, TG_COUNT_OF(known), key) && !is_in(same, TG_COUNT_OF(same), key))
-        tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
+    if (is_in(same, TG_COUNT_OF(same), key))
+        return true;
+    tg_diagnose_key(context->diagnostics, &told, key);
     return true;
 }
 

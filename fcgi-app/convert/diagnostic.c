@@ -85,6 +85,20 @@ const struct tg_diagnostic *tg_diagnostics_refused(const struct tg_diagnostics *
     return NULL;
 }
 
+void tg_diagnose_key(struct tg_diagnostics *list, const struct tg_known_keys *keys,
+                     const char *key)
+{
+    for (size_t i = 0; i < keys->lost_count; i++)
+        if (strcmp(keys->lost[i].key, key) == 0) {
+            tg_diagnose(list, keys->lost[i].severity, keys->lost[i].code, key, "");
+            return;
+        }
+    for (size_t i = 0; i < keys->known_count; i++)
+        if (strcmp(keys->known[i], key) == 0)
+            return;
+    tg_diagnose(list, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
+}
+
 enum tg_class tg_diagnostics_check(const struct tg_diagnostics *list, enum tg_loss_policy policy,
                                    struct tg_error *err)
 {

@@ -52,6 +52,21 @@ const struct tg_diagnostic *tg_diagnostics_refused(const struct tg_diagnostics *
 enum tg_class tg_diagnostics_check(const struct tg_diagnostics *list, enum tg_loss_policy policy,
                                    struct tg_error *err) must_check non_null(1);
 
+/* What a converter knows of the keys of a request: those that it loses, and those that it reads. */
+struct tg_lost_key {
+    const char *key, *code;
+    enum tg_severity severity;
+};
+struct tg_known_keys {
+    const struct tg_lost_key *lost;
+    size_t lost_count;
+    const char *const *known;
+    size_t known_count;
+};
+/* Notes that <key> is lost, or PARAM_UNKNOWN. */
+void tg_diagnose_key(struct tg_diagnostics *list, const struct tg_known_keys *keys,
+                     const char *key) non_null(1, 2, 3);
+
 /* An array: [{"code":…,"severity":"warn","path":…,"detail":…}], as request_detail keeps it. */
 void tg_diagnostics_write(const struct tg_diagnostics *list, struct tg_json_writer *out)
     non_null(1, 2);

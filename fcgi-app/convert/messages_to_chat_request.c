@@ -9,10 +9,7 @@
 enum { STOPS_MOST = 4, USER_MOST = 64 };
 
 /* What cannot be said in Chat. A value of false, null or nothing asks for nothing. */
-static const struct {
-    const char *key, *code;
-    enum tg_severity severity;
-} lost[] = {
+static const struct tg_lost_key lost[] = {
     {"container", "STATE_UNSUPPORTED", TG_SEVERITY_ERROR},
     {"mcp_servers", "STATE_UNSUPPORTED", TG_SEVERITY_ERROR},
     {"thread", "STATE_UNSUPPORTED", TG_SEVERITY_ERROR},
@@ -32,21 +29,15 @@ static const char *const known[] = {
     "stop_sequences", "output_config", "output_format", "service_tier",
 };
 
+static const struct tg_known_keys told = {lost, TG_COUNT_OF(lost), known, TG_COUNT_OF(known)};
+
 static bool note_lost(void *opaque, const char *key, const struct tg_json *value)
 {
     const struct tg_convert *context = opaque;
 
     if (tg_json_type(value) == TG_JSON_NULL)
         return true;
-    for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
-        if (strcmp(lost[i].key, key) == 0) {
-            tg_diagnose(context->diagnostics, lost[i].severity, lost[i].code, key, "");
-            return true;
-        }
-    for (size_t i = 0; i < TG_COUNT_OF(known); i++)
-        if (strcmp(known[i], key) == 0)
-            return true;
-    tg_diagnose(context->diagnostics, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key, "");
+    tg_diagnose_key(context->diagnostics, &told, key);
     return true;
 }
 

@@ -5,10 +5,7 @@
 #include <string.h>
 
 /* What cannot be said in Chat. A value of false, null or nothing asks for nothing. */
-static const struct {
-    const char *key, *code;
-    enum tg_severity severity;
-} lost[] = {
+static const struct tg_lost_key lost[] = {
     {"previous_response_id", "STATE_UNSUPPORTED", TG_SEVERITY_ERROR},
     {"conversation", "STATE_UNSUPPORTED", TG_SEVERITY_ERROR},
     {"prompt", "STATE_UNSUPPORTED", TG_SEVERITY_ERROR},
@@ -50,19 +47,17 @@ static bool is_in(const char *const *list, size_t count, const char *key)
     return false;
 }
 
+static const struct tg_known_keys told = {lost, TG_COUNT_OF(lost), known, TG_COUNT_OF(known)};
+
 static bool note_lost(void *opaque, const char *key, const struct tg_json *value)
 {
     const struct tg_convert *context = opaque;
 
     if (tg_json_type(value) == TG_JSON_NULL || tg_json_type(value) == TG_JSON_FALSE)
         return true;
-    for (size_t i = 0; i < TG_COUNT_OF(lost); i++)
-        if (strcmp(lost[i].key, key) == 0) {
-            note(context, lost[i].severity, lost[i].code, key);
-            return true;
-        }
-    if (!is_in(known, TG_COUNT_OF(known), key) && !is_in(same, TG_COUNT_OF(same), key))
-        note(context, TG_SEVERITY_INFO, "PARAM_UNKNOWN", key);
+    if (is_in(same, TG_COUNT_OF(same), key))
+        return true;
+    tg_diagnose_key(context->diagnostics, &told, key);
     return true;
 }
 
